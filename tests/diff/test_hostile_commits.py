@@ -345,7 +345,7 @@ def test_a_pipe_in_the_place_of_an_object_blocks_for_seconds(
         done = diff(f"{commit}:manifest.yaml", "manifest.yaml")
     finally:
         stored.unlink()
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.message == "git cannot read manifest.yaml of this commit within 3 s"
     assert "! -type f" in (done.exception.hint or "")

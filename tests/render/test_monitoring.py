@@ -829,7 +829,8 @@ add alertname=SlurmNodeDown severity=warning topic=slurm instance=c2
 add alertname=GpuVeryHot severity=critical topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=2
-sleep 1
+inhibited() { $am --output=json alert query --inhibited | grep -o '"alertname"' | wc -l; }
+for _ in {1..100}; do [ "$(inhibited)" = 4 ] && break; sleep 0.1; done
 labels() { tr '{' '\\n' | grep -oE '"alertname":"[^"]+".*' | sed "s/^/$1 /"; }
 $am --output=json alert query --inhibited | labels inhibited
 $am --output=json alert query | labels active

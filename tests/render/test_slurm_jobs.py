@@ -97,8 +97,10 @@ state 'idle none'; ls -A /scratch /scratch/.removing"""
 def test_jobs_without_gpus_leave_memory_to_those_with_gpus(slurm: SlurmInstall, tmp_path: Path) -> None:
     script = """
 given() { as_alice srun "$@" sh -c 'scontrol show job $SLURM_JOB_ID' | grep -oE 'mem=[0-9]+[MG]' | tail -1; }
-as_alice srun --gpus=1 sleep 15 & sleep 2
-timeout 8 bash -c "$(declare -f as_alice given); given -c 2"; given --gpus=1; given --gpus=1 --mem=3G"""
+as_alice srun --gpus=1 bash -c 'until [ -e /tmp/go ]; do sleep 0.1; done' &
+until squeue -h -t running -o %i | grep -q .; do sleep 0.1; done
+timeout 15 bash -c "$(declare -f as_alice given); given -c 2"; touch /tmp/go
+given --gpus=1; given --gpus=1 --mem=3G"""
     done = run(slurm, tmp_path, script)
     text = (tmp_path / "root/etc/slurm/slurm.conf").read_text(encoding="utf-8")
     defaults = dict(re.findall(r"DefMemPer(GPU|CPU)=(\d+)", text))

@@ -482,7 +482,8 @@ def test_a_simulated_fabric_comes_up(tmp_path: Path) -> None:
     tree = managed(tmp_path, subnet_manager={"pkey": "0x8002"})
     script = """
         export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=Hca1
-        sleep 40 | ibsim -s /run/clustergen/net >/dev/null 2>&1 & sleep 2
+        sleep 40 | ibsim -s /run/clustergen/net >/tmp/ibsim.log 2>&1 &
+        for _ in {1..300}; do grep -q 'simulator ready' /tmp/ibsim.log && break; sleep 0.1; done
         timeout -k 2 20 ibsim-run opensm -F /etc/opensm/opensm.conf -o -f /run/clustergen/log -D 0x3 2>&1
         for guid in $(ibsim-run ibnetdiscover -p 2>/dev/null | awk '$1 == "CA" { print $2 }' | sort -u); do
           echo "pkeys $(ibsim-run smpquery pkeys "$guid" 2>&1 | head -1)"
