@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -24,6 +23,7 @@ from clustergen.explain.trials import Renderer, Trials
 from clustergen.manifest.model import Manifest
 from clustergen.render.registry import files
 from clustergen.rules import check
+from strategies.inventories import MANIFESTS
 from strategies.pages import ROOT
 
 MANIFEST = ROOT / "inventories" / "dgx-a100-mig" / "manifest.yaml"
@@ -178,15 +178,17 @@ def test_what_makes_no_manifest_is_no_need() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "inventories").glob("*/manifest.yaml")), ids=lambda path: path.parent.name
-)
-def test_a_file_is_found_alone_as_in_the_whole_tree(path: Path) -> None:
+@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_file_is_found_alone_as_in_the_whole_tree(name: str, share: int) -> None:
+    """One of `share` files, of each inventory others."""
+    path = MANIFESTS[name]
     compiled = compiler.validate(path)
     tree, _ = compiler.render(compiled, path)
     assert compiled.cluster is not None
     assert tree is not None
-    alone = {file.path: find_alone(compiled.cluster, path, file.path) for file in tree}
+    names = sorted(tree.files)[list(MANIFESTS).index(name) % share :: share]
+    alone = {name: find_alone(compiled.cluster, path, name) for name in names}
     values = {path: made[1] for path, made in alone.items() if made is not None}
     assert len(values) > len(alone) * 0.8
     assert all(file == tree.files[path] for path, file in values.items())
