@@ -28,6 +28,7 @@ def cluster(tmp_path: Path) -> Cluster:
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
