@@ -87,12 +87,12 @@ def is_open(port: Port, rules: list[tuple[str, str, range]]) -> bool:
     )
 
 
-def listens(port: Port, tree: Tree, host: str) -> bool:
+def listens(port: Port, tree: Tree, host: str, names: set[str]) -> bool:
     if (file := LISTENS_WITH.get(port.name)) and file not in node_files(tree, host):
         return False
     if port.name == "alertmanager-cluster" and len(tree.groups["monitoring"]) == 1:
         return False
-    return bool(names_of(tree, host).intersection(port.units))
+    return bool(names.intersection(port.units))
 
 
 @pytest.mark.slow
@@ -104,8 +104,8 @@ def test_every_service_of_a_node_has_its_port_open(name: str, tmp_path: Path) ->
     for host in sorted({hosts[0] for hosts in tree.groups.values()}):
         others = {unit for unit in units_of(tree, host) if not any(fnmatch(unit, silent) for silent in SILENT)}
         assert {unit.rpartition(".")[0] for unit in others} <= units, "a port for ports.tsv, or SILENT"
-        rules = rules_of(tree, host)
-        needed = [row for row in ports().values() if row.name not in CLOSED and listens(row, tree, host)]
+        rules, names = rules_of(tree, host), names_of(tree, host)
+        needed = [row for row in ports().values() if row.name not in CLOSED and listens(row, tree, host, names)]
         assert [row.name for row in needed if not is_open(row, rules)] == [], host
 
 
