@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-import pytest
-
-from clustergen.slurmconf import Line, directory_reader, read_config
+from clustergen.slurmconf import Line
+from clustergen.slurmconf.directory import open_directory
 
 
 def directory(tmp_path: Path, **files: str) -> Path:
@@ -17,7 +16,9 @@ def directory(tmp_path: Path, **files: str) -> Path:
 
 
 def read(place: Path) -> list[Line]:
-    return read_config("slurm.conf", directory_reader(place))
+    config = open_directory(place, lambda _: None).config("slurm.conf")
+    assert config is not None
+    return list(config.lines)
 
 
 def seen(lines: list[Line]) -> list[tuple[str, str]]:
@@ -91,5 +92,4 @@ def test_a_chain_of_includes_ends(tmp_path: Path) -> None:
 
 
 def test_without_its_main_file_there_is_nothing_to_read(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read(tmp_path)
+    assert open_directory(tmp_path, lambda _: None).config("slurm.conf") is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustergen.slurmconf import comment, include, line, parse, quote_value
+from clustergen.slurmconf import line, parse, quote_value
 
 VALUE = st.one_of(st.text(alphabet="ab/#\\= ,[]é\u2003\t", max_size=12), st.text(max_size=12)).filter(
     lambda text: not any(char == '"' or char == "\x7f" or (char < " " and char != "\t") for char in text)
@@ -43,35 +43,7 @@ def test_what_is_no_key_is_refused(key: str) -> None:
 @pytest.mark.slow
 @given(st.lists(st.tuples(KEY, VALUE), min_size=1, max_size=5))
 def test_a_printed_line_is_read_back(pairs: list[tuple[str, str]]) -> None:
-    text = f"{comment('before')}\n{line(pairs)}\n{comment('behind')}\n"
-    (read,) = parse(text, "f")
+    (read,) = parse(line(pairs), "f")
     assert [(pair.key, pair.value) for pair in read.pairs] == pairs
     assert [pair.operator for pair in read.pairs] == ["="] * len(pairs)
     assert not [problem for problem in read.problems if problem.kind.fatal]
-    assert read.number == 2
-
-
-@pytest.mark.slow
-@given(st.text(alphabet="ab/#\\.%-é", min_size=1))
-def test_a_printed_include_is_read_back(name: str) -> None:
-    (read,) = parse(include(name) + "\n", "f")
-    assert (read.include, read.problems) == (name, ())
-
-
-@pytest.mark.parametrize("name", ["", "a b", "a\n", "\ta", "a\0"])
-def test_include_refuses_names_with_blanks(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot name"):
-        include(name)
-
-
-@pytest.mark.slow
-@given(st.text())
-def test_a_comment_never_says_anything_to_slurm(text: str) -> None:
-    printed = comment(text) + "\n"
-    assert [read for read in parse(printed, "f") if read.pairs or read.include] == []
-    assert all(part.startswith("#") for part in printed.split("\n")[:-1])
-
-
-def test_comment_lines() -> None:
-    assert comment("a\n\nb") == "# a\n#\n# b"
-    assert comment("") == "#"

@@ -6,11 +6,13 @@ is no number, an unknown key is named, and a line that cannot be read is given w
 
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from clustergen.slurmconf import Line, comment, decode, directory_reader, include, line, parse, read_config
+from clustergen.slurmconf import KeyTables, Line, decode, parse, quote_value
+from clustergen.slurmconf.directory import open_directory
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import SlurmInstall
 
@@ -43,18 +45,18 @@ def events_of_slurm(slurm: SlurmInstall, conf: Path) -> list[Event]:
     return events
 
 
-def we_say(lines: list[Line]) -> list[Event]:
+def we_say(lines: Sequence[Line]) -> list[Event]:
     """The same, from what we read: Slurm leaves a line at its first unknown key or bad number."""
     events: list[Event] = []
-    for read in lines:
-        if read.key == NUMBER.lower() and read.pairs[0].value:  # an empty one is 0
-            events.append(("value", read.pairs[0].value))
-        elif read.pairs and any(problem.kind == "key-unknown" for problem in read.problems):
-            events.append(("unknown", read.pairs[0].key))
-        elif any(problem.kind == "include-failed" for problem in read.problems) and read.include:
-            events.append(("include", f"{read.file}:{read.number}"))
-        elif any(problem.kind.fatal for problem in read.problems):
-            events.append(("unreadable", f"{read.file}:{read.number}"))
+    for each in lines:
+        if each.key == NUMBER.lower() and each.pairs[0].value:  # an empty one is 0
+            events.append(("value", each.pairs[0].value))
+        elif each.pairs and any(problem.kind == "key-unknown" for problem in each.problems):
+            events.append(("unknown", each.pairs[0].key))
+        elif any(problem.kind == "include-failed" for problem in each.problems) and each.include:
+            events.append(("include", f"{each.file}:{each.number}"))
+        elif any(problem.kind.fatal for problem in each.problems):
+            events.append(("unreadable", f"{each.file}:{each.number}"))
     return events
 
 
@@ -97,6 +99,12 @@ def random_lines(dice: random.Random, how_many: int) -> str:
     return "".join(f"{text}\n" for text in lines if not re.match(r"\\?include\s|include\\", text, re.IGNORECASE))
 
 
+def read(directory: Path, tables: KeyTables, *, beside_includer: bool = False) -> Sequence[Line]:
+    config = open_directory(directory, lambda _: tables, beside_includer=beside_includer).config("slurm.conf")
+    assert config is not None
+    return config.lines
+
+
 def test_any_lines(slurm: SlurmInstall, tmp_path: Path) -> None:
     text = HEAD + random_lines(random.Random(1), 1500) + f"{NUMBER}=\\"
     (tmp_path / "slurm.conf").write_bytes(text.encode())
@@ -109,7 +117,7 @@ def test_printed_values(slurm: SlurmInstall, tmp_path: Path) -> None:
     dice = random.Random(2)
     alphabet = "ab /\\#=,[]'\t\u00e9\u2003$%`;&"
     values = ["x" + "".join(dice.choice(alphabet) for _ in range(dice.randrange(12))) for _ in range(500)]
-    text = HEAD + "".join(f"{comment(value)}\n{line([(NUMBER, value)])}\n" for value in values)
+    text = HEAD + "".join(f"# {value}\n{NUMBER}={quote_value(value)}\n" for value in values)
     (tmp_path / "slurm.conf").write_bytes(text.encode())
     assert events_of_slurm(slurm, tmp_path) == [("value", value) for value in values]
 
@@ -119,9 +127,9 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     main = [
         HEAD,
         f"{NUMBER}=one",
-        include("more/a#1.conf"),
+        r"Include more/a\#1.conf",
         f"{NUMBER}=four",
-        include("%c.conf"),
+        "Include %c.conf",
         "INCLUDE\t/etc/slurm/more/b.conf ",
         "",
     ]
@@ -131,7 +139,7 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
     (tmp_path / "more/b.conf").write_text(f"{NUMBER}=six\nFoo=1\nMailDomain=a b\n")
     (tmp_path / "big.conf").write_text(f"{NUMBER}=five\n")
     older = slurm.release < "23.02"
-    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=TABLES, beside_includer=older)
+    lines = read(tmp_path, TABLES, beside_includer=older)
     ours = we_say(lines)
     third = ["six"] if older else ["three"]
     assert [value for kind, value in ours if kind == "value"] == ["one", "two", *third, "four", "five", "six"]
@@ -158,14 +166,14 @@ def test_what_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], t
     (tmp_path / "a").write_text("MailDomain=x\n")
     assert [kind for kind, _ in events_of_slurm(slurm, tmp_path)] == events
     tables = TABLES | {"": [*TABLES[""], "NodeName"], "NodeName": ["Reason", "Gres"]}
-    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=tables)
+    lines = read(tmp_path, tables)
     assert any(problem.kind.fatal for read in lines for problem in read.problems)
 
 
 def test_patterns_are_not_included(current_slurm: SlurmInstall, tmp_path: Path) -> None:
     # 22.05 waits a minute for a file of that very name.
     (tmp_path / "slurm.conf").write_text(HEAD + "Include *.conf\n")
-    lines = read_config("slurm.conf", directory_reader(tmp_path), key_tables=TABLES)
+    lines = read(tmp_path, TABLES)
     assert events_of_slurm(current_slurm, tmp_path) == we_say(lines) == [("include", "slurm.conf:3")]
 
 

@@ -10,7 +10,7 @@ and nothing more: what a key means, and which keys a release knows, is passed to
 - `include`: a directory of texts → lines, with `Include` followed
 - `directory`: a directory of files → values with their places, DEFAULT lines applied
 - `scalars`: values as numbers, booleans, times, amounts and lists
-- `printing`: values, lines and comments that the parser reads back as they were
+- `printing`: values and lines that the parser reads back as they were
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from __future__ import annotations
 from clustergen.slurmconf.grammar import KeyTables, Line, Pair, Problem, ProblemKind, Span
 from clustergen.slurmconf.include import read_config
 from clustergen.slurmconf.parse import decode, parse
-from clustergen.slurmconf.printing import comment, include, line, quote_value
-from clustergen.slurmconf.reading import directory_reader
+from clustergen.slurmconf.printing import line, quote_value
 
 __all__ = [
     "KeyTables",
@@ -28,10 +27,7 @@ __all__ = [
     "Problem",
     "ProblemKind",
     "Span",
-    "comment",
     "decode",
-    "directory_reader",
-    "include",
     "line",
     "parse",
     "quote_value",

@@ -1,4 +1,4 @@
-"""Text that Slurm's parser reads back as it was given. ValueError for what the grammar has no way to write."""
+"""Values and lines that Slurm's parser reads back as they were. ValueError for what the grammar cannot write."""
 
 from __future__ import annotations
 
@@ -34,15 +34,3 @@ def line(pairs: Iterable[tuple[str, str]]) -> str:
     if not words:
         raise ValueError("a line without a pair")
     return " ".join(words)
-
-
-def include(name: str) -> str:
-    """An Include line without its newline, which has to follow. ValueError for an empty name or one with blanks."""
-    if not name or name.split() != [name] or "\0" in name:
-        raise ValueError(f"Include cannot name {name!r}")
-    return "Include " + name.replace("\\", "\\\\").replace("#", "\\#")
-
-
-def comment(text: str) -> str:
-    """The text as comment lines, without the last newline."""
-    return "\n".join(f"# {part}".rstrip() for part in text.splitlines() or [""])

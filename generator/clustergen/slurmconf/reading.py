@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from clustergen import regular_file
@@ -55,13 +54,3 @@ class Reader:
         except FileNotFoundError:
             why = f"a link to {real}, which does not exist" if path.is_symlink() else NO_FILE
             raise FileNotFoundError(errno.ENOENT, why, str(path)) from None
-
-
-def directory_reader(directory: Path, standing_for: str = "/etc/slurm") -> Callable[[str], bytes]:
-    """Reads below one directory. Absolute names below `standing_for`, its place on the node, are looked up in it."""
-    reader = Reader(directory)
-
-    def read(name: str) -> bytes:
-        return reader.read(name.removeprefix(standing_for.rstrip("/") + "/") if name.startswith("/") else name)
-
-    return read
