@@ -49,10 +49,9 @@ def test_netbox_knows_the_ports_of_every_system(ident: str) -> None:
         assert netbox.interface_type(port.connector, fabric, port.gbit or 0) != "other", port.label
 
 
-def test_types_of_four_lanes_are_for_new_releases_of_netbox() -> None:
+def test_types_of_ports() -> None:
     assert netbox.interface_type("osfp", "infiniband", 400) == "infiniband-ndr"
-    assert netbox.interface_type("osfp", "infiniband", 400, four_lane_types=True) == "infiniband-ndr-4x"
-    assert netbox.interface_type("qsfp28", "infiniband", 100, four_lane_types=True) == "infiniband-edr"
+    assert netbox.interface_type("qsfp28", "infiniband", 100) == "infiniband-edr"
     assert netbox.interface_type("rj45", "ethernet", 400) == "other"
 
 

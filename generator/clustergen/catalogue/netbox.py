@@ -17,8 +17,6 @@ class InterfaceType:
     fabric: str
     gbit: int
     type: str
-    type_4x: str = ""
-    """The type of a four-lane InfiniBand port, in NetBox 4.6.9 and later; empty where there is none."""
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
 
@@ -41,16 +39,10 @@ def _interface_types() -> dict[tuple[str, str, int], InterfaceType]:
     return {(row.connector, row.fabric, row.gbit): row for row in table("netbox_interfaces.tsv", InterfaceType)}
 
 
-def interface_type(connector: str, fabric: str, gbit: int, *, four_lane_types: bool = False) -> str:
-    """NetBox's interface type of a port of `gbit` Gb/s; `other` where NetBox or the catalogue has none.
-
-    `four_lane_types`: NetBox 4.6.9 and later name InfiniBand ports by all four lanes (`infiniband-ndr-4x`); older
-    releases know the name of one lane only.
-    """
+def interface_type(connector: str, fabric: str, gbit: int) -> str:
+    """NetBox's interface type of a port of `gbit` Gb/s; `other` where NetBox or the catalogue has none."""
     row = _interface_types().get((connector, fabric, gbit))
-    if row is None:
-        return "other"
-    return row.type_4x if four_lane_types and row.type_4x else row.type
+    return row.type if row else "other"
 
 
 @cache

@@ -10,12 +10,9 @@ from pathlib import Path
 from clustergen.new_file import NewFile
 
 
-def write_all(
-    files: Mapping[Path, bytes], programs: Collection[Path] = (), modes: Mapping[Path, int] | None = None
-) -> None:
+def write_all(files: Mapping[Path, bytes], programs: Collection[Path] = ()) -> None:
     """Writes every file without a name, then puts all in their places. Raises OSError, and leaves what was there,
     where one cannot be written, as on a full disk. A symbolic link at a place is replaced, not followed.
-    `modes`: permissions other than the usual ones.
     """
     mask = os.umask(0)
     os.umask(mask)
@@ -25,8 +22,7 @@ def write_all(
             with _naming(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 ready.append(stack.enter_context(NewFile(path, content)))
-                usual = (0o777 if path in programs else 0o666) & ~mask
-                os.fchmod(ready[-1].descriptor, (modes or {}).get(path, usual))
+                os.fchmod(ready[-1].descriptor, (0o777 if path in programs else 0o666) & ~mask)
         for file in ready:
             with _naming(file.path):
                 file.replace()

@@ -16,9 +16,9 @@ import stat
 MAX_COPIED = 64 << 20  # bytes of one file; parsers read no larger ones, and /run is memory
 
 
-def open_regular(path, dir_fd=None, follow=False):
+def open_regular(path, dir_fd=None):
     """A descriptor to read one regular file. Raises OSError for links, pipes, devices and directories, without waiting."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(path, flags, dir_fd=dir_fd)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
