@@ -31,7 +31,7 @@ class Asked:
 
 
 class _Controllers:
-    """What slurmctld's new files ask of the cluster, by the answers of the controllers."""
+    """Demands of slurmctld's new files on the cluster, by the answers of the controllers."""
 
     def __init__(self, answers, asked):
         self.names = [name for name in asked.all_controllers if name in answers]
