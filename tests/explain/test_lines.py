@@ -20,6 +20,7 @@ from clustergen.explain.locate import find
 from clustergen.explain.reads import Reads, overriding, reading
 from clustergen.explain.rows import Row
 from clustergen.explain.show import summaries, text_of_lines
+from strategies.findings import TINY, changed
 from strategies.once import once
 from strategies.pages import ROOT
 
@@ -285,3 +286,18 @@ def test_the_first_lines_of_a_file_come_before_the_others_at_a_terminal(monkeypa
     monkeypatch.setattr("clustergen.cli.explain._is_awaited", lambda *_: True)
     monkeypatch.setattr("clustergen.cli.explain._SCREEN", 6)
     assert run(STARTER, "cgroup.conf").output == at_once
+
+
+@pytest.mark.slow
+def test_a_field_that_nodes_override_is_theirs(tmp_path: Path) -> None:
+    """And not one of the node type that they get."""
+    path = tmp_path / "manifest.yaml"
+    text = changed(
+        TINY, ('10.0.0.[11-14]"', '10.0.0.[11-14]", memory: 1TiB'), ("{system: dgx-h100}", "{system: dgx-h100, weight: 5}")
+    )
+    path.write_text(text, encoding="utf-8")
+    result = run(path, "/etc/slurm/slurm.conf", "--format", "json")
+    (row,) = [each for each in json.loads(result.stdout)["lines"] if each["text"].startswith("NodeName=gpu")]
+    paths = {cause["path"] for cause in row["manifest"]}
+    assert {"nodes[1].memory", "node_types.h100.weight", "node_types.h100.system"} <= paths
+    assert not [name for name in (*paths, *(each["path"] for each in row["defaults"])) if "h100-memory" in name]

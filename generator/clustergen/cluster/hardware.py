@@ -258,6 +258,7 @@ class TypeResolver:
             reserved += shared_pool_mib(memory)
         return NodeType(
             name=name,
+            like=spec.like,
             os=self._os(spec, base, gpus),
             system=base.id if base else None,
             title=base.name if base else ("service machine" if name == SERVICE else name),

@@ -69,7 +69,8 @@ class NodeType:
     """Hardware of some nodes, with Slurm's view of it."""
 
     SECTIONS = ("Cpu", "NodeType")
-    name: str  # in the manifest
+    name: str  # in the manifest; of nodes that override fields, their type with what differs, as h100-mig-slices
+    like: str | None
     os: OperatingSystem  # printed by its id, as debian-13
     system: str | None  # row of the catalogue; None: described in the manifest
     title: str  # for people

@@ -35,11 +35,11 @@ class ManifestChange:
 def compare_manifests(old: Source, new: Source) -> tuple[ManifestChange, ...]:
     """Every changed value, in the order of the new file."""
     values: list[ManifestChange] = []
-    for old_path, new_path in _differing(old.data, new.data, (), ()):
+    for old_path, new_path in differing(old.data, new.data, (), ()):
         source, path = (new, new_path) if new_path is not None else (old, old_path)
         assert path is not None
-        before = None if old_path is None else _text(old, old_path)
-        after = None if new_path is None else _text(new, new_path)
+        before = None if old_path is None else text_at(old, old_path)
+        after = None if new_path is None else text_at(new, new_path)
         place = source.place(path, key=new_path is None or old_path is None)
         values.append(ManifestChange(path, label(source.data, path), before, after, place, old_path))
     return tuple(sorted(values, key=lambda change: (change.new is None, change.place or Place(""))))
@@ -48,7 +48,8 @@ def compare_manifests(old: Source, new: Source) -> tuple[ManifestChange, ...]:
 _Pair = tuple[ManifestPath | None, ManifestPath | None]
 
 
-def _differing(old: Any, new: Any, before: ManifestPath, after: ManifestPath) -> Iterator[_Pair]:
+def differing(old: Any, new: Any, before: ManifestPath, after: ManifestPath) -> Iterator[_Pair]:
+    """The paths of the values that differ, in both documents; None where it is not in that one."""
     if old == new and type(old) is type(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
@@ -58,7 +59,7 @@ def _differing(old: Any, new: Any, before: ManifestPath, after: ManifestPath) ->
             elif key not in old:
                 yield None, (*after, key)
             else:
-                yield from _differing(old[key], new[key], (*before, key), (*after, key))
+                yield from differing(old[key], new[key], (*before, key), (*after, key))
     elif _is_list_of_entries(old) and _is_list_of_entries(new):
         yield from _entries(old, new, before, after)
     else:
@@ -86,7 +87,7 @@ def _entries(old: list[Any], new: list[Any], before: ManifestPath, after: Manife
                     free.discard(partner[index])
     for index, item in enumerate(new):
         if index in partner:
-            yield from _differing(old[partner[index]], item, (*before, partner[index]), (*after, index))
+            yield from differing(old[partner[index]], item, (*before, partner[index]), (*after, index))
         else:
             yield None, (*after, index)
     for index in sorted(free):
@@ -126,19 +127,20 @@ def label(data: Any, path: ManifestPath) -> str:
     return text
 
 
-def _text(source: Source, path: ManifestPath) -> str:
+def text_at(source: Source, path: ManifestPath) -> str:
     """A value as the file has it, mappings and lists on one line, without what looks like a secret."""
     value = value_at(source.data, path)
     text = source.text_of(path) if not isinstance(value, dict | list) else None
-    text = _flow(value) if text is None else text
+    text = flow(value) if text is None else text
     return cut(redacted_value(str(path[-1]) if path else "", text[:_MOST_READ]), _LONGEST)
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """A value on one line, as YAML's flow style has it."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)

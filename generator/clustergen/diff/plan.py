@@ -16,6 +16,7 @@ from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.manual_steps import hosts_that_left
 from clustergen.diff.membership import of_membership
+from clustergen.diff.overrides import as_written, mapped
 from clustergen.diff.packages import upgrades
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
@@ -158,7 +159,9 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         release = replace(release, effects=kept)
     edits = compare_manifests(old.source, new.source) if old.source and new.source else ()
     membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
-    origins = causes(old, new, changes, edits, membership)
+    written = as_written(edits, old.source, new.source) if old.source and new.source else {}
+    values = mapped(edits, written)
+    origins = causes(old, new, changes, values if len(values) == 1 else edits, membership)
     if release is not None:
         origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
     for upgrade, value in upgrades(old, new, edits):
@@ -199,12 +202,12 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         old_release=before.release,
         release=after.release,
         changes=tuple(sorted([release, *changes], key=lambda change: -change.severity) if release else changes),
-        causes=origins.of_changes,
-        room_causes=_without(membership, origins.of_room) if room else (),
-        group_causes=_without(membership, origins.of_hosts) if groups else (),
-        untraced=tuple(value for value in edits if value in origins.untraced),
-        manifest_changes=edits,
-        membership=membership,
+        causes={change: mapped(values, written) for change, values in origins.of_changes.items()},
+        room_causes=mapped(_without(membership, origins.of_room), written) if room else (),
+        group_causes=mapped(_without(membership, origins.of_hosts), written) if groups else (),
+        untraced=mapped((value for value in edits if value in origins.untraced), written),
+        manifest_changes=values,
+        membership=mapped(membership, written),
         added=comparison.added,
         removed=comparison.removed,
         renamed=renamed,

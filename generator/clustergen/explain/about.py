@@ -14,6 +14,7 @@ from clustergen import compile as compiler
 from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import suggest
 from clustergen.diagnostics.model_path import choices_of, is_model
+from clustergen.explain.causes import path_of_override
 from clustergen.explain.edits import Edit
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
@@ -173,7 +174,8 @@ def reach(compiled: compiler.Compiled, steps: tuple[str, ...], name: str, shown:
     most = _TRIALS
     if not fields:  # a section that the manifest leaves out
         fields, most = [field for field in all_fields.all if field.path[: len(steps)] == steps], 1
-    stated = tuple(dict.fromkeys(field.name for field in fields if field.kind in ("value", "key")))
+    names = (field.name for field in fields if field.kind in ("value", "key"))
+    stated = tuple(dict.fromkeys(path_of_override(name, compiled.source) or name for name in names))
 
     def changed(edits: Iterable[Edit]) -> set[str] | None:
         """The files to report that differ in the tree of this manifest; None where it cannot be rendered."""

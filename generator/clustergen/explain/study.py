@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from clustergen.cluster.model import Cluster
 from clustergen.compile import Compiled
-from clustergen.explain.causes import Cause, has_part, without_wholes
+from clustergen.explain.causes import Cause, as_written, has_part, without_wholes
 from clustergen.explain.edits import Edit
 from clustergen.explain.facts import Facts
 from clustergen.explain.fields import Field, Fields
@@ -93,7 +93,7 @@ class Study:
         self._unset = {field.path for field in self.fields.all if field.kind == "default"}
         read = self.fields.read(self.trials.read)
         self._try_all([field for field in read if not (stated and field.kind == "default")])
-        self.needs = without_wholes(sorted(self.needs, key=self._place))
+        self.needs = as_written(without_wholes(sorted(self.needs, key=self._place)), source)
 
     def causes_of(self, index: int) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         """Values that the manifest states, and defaults that it leaves.
@@ -102,6 +102,7 @@ class Study:
         """
         causes = without_wholes(self._causes.get(index, []))
         causes.sort(key=lambda cause: (not cause.valid, self._reach[cause.path, cause.kind], self._place(cause)))
+        causes = as_written(causes, self.source)
         stated = tuple(cause for cause in causes if cause.kind != "default")
         return stated, tuple(cause for cause in causes if cause.kind == "default")
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from clustergen.diagnostics import Problem, did_you_mean, quote
 from clustergen.manifest.nodes import Nodes
@@ -136,13 +137,24 @@ def _is_system(name: str) -> bool:
     return system(name) is not None
 
 
+@record
+class Override:
+    """What the first entry of `nodes` with a derived node type has in the file."""
+
+    entry: str
+    """Its name, a host list."""
+    base: str
+    """Its type."""
+    fields: dict[str, Any]
+
+
 def resolve_overrides(
-    root: Node, refused: Container[str], bases: dict[str, str], overridden: dict[str, str]
+    root: Node, refused: Container[str], bases: dict[str, str], overrides: dict[str, Override]
 ) -> Iterator[Problem]:
     """Move fields of a node type from entries of `nodes` to node types of their own, whose names say what differs:
     `h100-mig-slices` is like h100 but for its MIG plan. Entries with the same fields share one. Yields what cannot be
     overridden. Types of `refused` have no derived ones: they are reported already. `bases` gets those of derived types,
-    `overridden` the names of the nodes that have them.
+    `overrides` what nodes have for them in the file.
     """
     nodes, types = root.child("nodes"), root.child("node_types")
     if nodes is None or not isinstance(nodes.children, list):
@@ -172,7 +184,8 @@ def resolve_overrides(
             result.keys["like"] = kind.start, kind.end
             types.children[name], types.value[name] = result, result.value
             types.keys[name] = next(iter(fields.keys.values()))
-            bases[name], overridden[name] = kind.value, str(entry.value.get("name"))
+            bases[name] = kind.value
+            overrides[name] = Override(str(entry.value.get("name")), kind.value, fields.value)
         entry.children["type"] = Node(kind.start, kind.end, name, "*")  # whose text in the file is another one
         entry.value["type"] = name
     for name, (of_base, _) in derived.items():

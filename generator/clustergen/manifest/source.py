@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
     from clustergen.diagnostics.validation import Hint, Refine
+    from clustergen.manifest.layers import Override
 
 MAX_BYTES = 8_000_000
 _LINE_END = r"\r\n|\n|\r"
@@ -65,7 +66,8 @@ class Source:
         self._text = ""
         self._refused: frozenset[ManifestPath] = frozenset()
         self._bases: dict[str, str] = {}  # node type → the one whose values it takes over
-        self._overridden: dict[str, str] = {}  # node type of overridden fields → the nodes that have them
+        self.overrides: dict[str, Override] = {}
+        """Node type of overridden fields → what the manifest has for it."""
         self._redaction = Redaction("")
         if not self.diagnostics:
             self._read()
@@ -127,8 +129,8 @@ class Source:
         """A rule's finding, at its place."""
         place = self.place(finding.path, finding.key, finding.at)
         message, hint = finding.message, finding.hint
-        for name, entry in self._overridden.items():
-            message = message.replace(f"node_types.{name}.", f"nodes {quote(entry)}.")
+        for name, override in self.overrides.items():
+            message = message.replace(f"node_types.{name}.", f"nodes {quote(override.entry)}.")
             hint = hint and hint.replace(f"node_types.{name}.", "")
         if finding.first is not None and (first := self.place(finding.first))[:2] != place[:2]:
             message += f" (line {first.line})" if first.file == place.file else f" ({first.file}:{first.line})"
@@ -213,7 +215,7 @@ class Source:
             self._refused |= {("node_types", name)}  # that it lacks hardware follows
             problems.append(problem)
         refused = {str(path[1]) for path in self._refused}
-        problems += resolve_overrides(self._root, refused, self._bases, self._overridden)
+        problems += resolve_overrides(self._root, refused, self._bases, self.overrides)
         return problems
 
     def _name_of(self, path: Path) -> str:

@@ -152,7 +152,7 @@ def _hardware(cluster: Cluster) -> Iterator[dict[str, str]]:
             continue
         gpus = node_type.gpus
         yield {
-            "Type": node_type.name,
+            "Type": f"{node_type.name} (like {node_type.like})" if node_type.like else node_type.name,
             "System": node_type.title if node_type.title != node_type.name else "",
             "CPUs": f"{node_type.sockets} × {node_type.cores_per_socket} cores, {node_type.cpus} threads",
             "Memory": memory(node_type.memory_mib),
