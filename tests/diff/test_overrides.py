@@ -91,4 +91,4 @@ def test_the_readme_names_the_type_in_the_manifest() -> None:
     tree, _ = compiler.render(compiled, Path("new.yaml"))
     assert tree is not None
     (readme,) = (file.content for file in tree if file.path == "README.md")
-    assert "| gpu-mig-slices (like gpu) | NVIDIA DGX H100 |" in readme
+    assert "| gpu-mig-slices (like gpu) | NVIDIA DGX H100 |" in readme.decode()

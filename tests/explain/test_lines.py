@@ -293,7 +293,9 @@ def test_a_field_that_nodes_override_is_theirs(tmp_path: Path) -> None:
     """And not one of the node type that they get."""
     path = tmp_path / "manifest.yaml"
     text = changed(
-        TINY, ('10.0.0.[11-14]"', '10.0.0.[11-14]", memory: 1TiB'), ("{system: dgx-h100}", "{system: dgx-h100, weight: 5}")
+        TINY,
+        ('10.0.0.[11-14]"', '10.0.0.[11-14]", memory: 1TiB'),
+        ("{system: dgx-h100}", "{system: dgx-h100, weight: 5}"),
     )
     path.write_text(text, encoding="utf-8")
     result = run(path, "/etc/slurm/slurm.conf", "--format", "json")

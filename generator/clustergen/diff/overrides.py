@@ -14,41 +14,41 @@ from clustergen.manifest.source import Source
 from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
-Written = Mapping[ManifestChange, tuple[ManifestChange, ...]]
+InFile = Mapping[ManifestChange, tuple[ManifestChange, ...]]
 
 
-def as_written(edits: Sequence[ManifestChange], old: Source, new: Source) -> Written:
+def as_in_file(edits: Sequence[ManifestChange], old: Source, new: Source) -> InFile:
     """For each edit that concerns a node type of overridden fields, what the manifest has in its place."""
     if not old.overrides and not new.overrides:
         return {}
-    written: dict[ManifestChange, tuple[ManifestChange, ...]] = {}
+    in_file: dict[ManifestChange, tuple[ManifestChange, ...]] = {}
     of_types: dict[str, list[ManifestChange]] = {}
     for edit in edits:
         if edit.path[0] == "nodes" and len(edit.path) == 2:
-            written[edit] = (_whole(edit, old, new),)
+            in_file[edit] = (_whole(edit, old, new),)
         elif edit.path[0] == "nodes" and edit.path[2:] == ("type",):
             sides = [_type(source, path) for source, path in ((old, edit.old_path), (new, edit.path))]
             if any(override for _, override in sides):
-                written[edit] = tuple(_of_entry(edit, old, new))
+                in_file[edit] = tuple(_of_entry(edit, old, new))
                 for name, _ in sides:
-                    of_types.setdefault(name, []).extend(written[edit])
+                    of_types.setdefault(name, []).extend(in_file[edit])
     of_others = [edit for edit in edits if edit.path[0] == "node_types" and _override(edit, old, new) is None]
     by_place = {edit.place: edit for edit in of_others}
     for edit in edits:
         override = _override(edit, old, new)
         if override is not None and (len(edit.path) == 2 or edit.path[2:] == ("like",)):
-            written[edit] = tuple(of_types.get(str(edit.path[1]), ()))
+            in_file[edit] = tuple(of_types.get(str(edit.path[1]), ()))
         elif override is not None and (base := by_place.get(edit.place)) is not None:
-            written[edit] = (base,)
+            in_file[edit] = (base,)
         elif override is not None:
             rest = ".".join(map(str, edit.path[2:]))
-            written[edit] = (replace(edit, label=f"nodes[{override.entry}].{rest}"),)
-    return written
+            in_file[edit] = (replace(edit, label=f"nodes[{override.entry}].{rest}"),)
+    return in_file
 
 
-def mapped(values: Iterable[ManifestChange], written: Written) -> tuple[ManifestChange, ...]:
+def mapped(values: Iterable[ManifestChange], in_file: InFile) -> tuple[ManifestChange, ...]:
     """The values, each once, with what the manifest has in their place."""
-    return tuple(dict.fromkeys(one for value in values for one in written.get(value, (value,))))
+    return tuple(dict.fromkeys(one for value in values for one in in_file.get(value, (value,))))
 
 
 def _override(edit: ManifestChange, old: Source, new: Source) -> Override | None:

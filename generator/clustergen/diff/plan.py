@@ -16,7 +16,7 @@ from clustergen.diff.inventory import Inventory
 from clustergen.diff.manifest_changes import ManifestChange, compare_manifests
 from clustergen.diff.manual_steps import hosts_that_left
 from clustergen.diff.membership import of_membership
-from clustergen.diff.overrides import as_written, mapped
+from clustergen.diff.overrides import as_in_file, mapped
 from clustergen.diff.packages import upgrades
 from clustergen.diff.release import release_change
 from clustergen.diff.room import RoomChanges, room_changes
@@ -159,8 +159,8 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         release = replace(release, effects=kept)
     edits = compare_manifests(old.source, new.source) if old.source and new.source else ()
     membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
-    written = as_written(edits, old.source, new.source) if old.source and new.source else {}
-    values = mapped(edits, written)
+    in_file = as_in_file(edits, old.source, new.source) if old.source and new.source else {}
+    values = mapped(edits, in_file)
     origins = causes(old, new, changes, values if len(values) == 1 else edits, membership)
     if release is not None:
         origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
@@ -202,12 +202,12 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         old_release=before.release,
         release=after.release,
         changes=tuple(sorted([release, *changes], key=lambda change: -change.severity) if release else changes),
-        causes={change: mapped(values, written) for change, values in origins.of_changes.items()},
-        room_causes=mapped(_without(membership, origins.of_room), written) if room else (),
-        group_causes=mapped(_without(membership, origins.of_hosts), written) if groups else (),
-        untraced=mapped((value for value in edits if value in origins.untraced), written),
+        causes={change: mapped(values, in_file) for change, values in origins.of_changes.items()},
+        room_causes=mapped(_without(membership, origins.of_room), in_file) if room else (),
+        group_causes=mapped(_without(membership, origins.of_hosts), in_file) if groups else (),
+        untraced=mapped((value for value in edits if value in origins.untraced), in_file),
         manifest_changes=values,
-        membership=mapped(membership, written),
+        membership=mapped(membership, in_file),
         added=comparison.added,
         removed=comparison.removed,
         renamed=renamed,

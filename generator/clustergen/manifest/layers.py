@@ -139,10 +139,10 @@ def _is_system(name: str) -> bool:
 
 @record
 class Override:
-    """What the first entry of `nodes` with a derived node type has in the file."""
+    """Fields of a node type that an entry of `nodes` has in the file, and for which it gets a derived type."""
 
     entry: str
-    """Its name, a host list."""
+    """Name of the first such entry, a host list."""
     base: str
     """Its type."""
     fields: dict[str, Any]
