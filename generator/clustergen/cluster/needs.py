@@ -44,6 +44,7 @@ def jobs(cluster: Cluster) -> Iterator[Daemon]:
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
     yield from _bmc_variables(cluster)
+    yield from _wake_variables(cluster)
     if not cluster.has(Slurm):
         return
     slurm = cluster.slurm
@@ -76,6 +77,13 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     if slurm.accounting_hosts and cluster.of(Accounting).has_password:
         form, effect = "StoragePass={}\n", "restart-slurmdbd"
         yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
+
+
+def _wake_variables(cluster: Cluster) -> Iterator[Variables]:
+    """Where the playbook clustergen.cluster.power sends packets that wake nodes; the addresses are with the hosts."""
+    block = ip_network(cluster.networks.management.cidr) if cluster.networks.management.cidr else None
+    if block is not None and block.version == 4 and any(group.macs for group in cluster.groups):
+        yield Variables("Wake-on-LAN", {"wake_broadcast": str(block.broadcast_address)})
 
 
 def _bmc_variables(cluster: Cluster) -> Iterator[Variables]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import BmcAccount, Package, Secret, SlurmTopic
+from clustergen.cluster.contributions import BmcAccount, Package, Secret, SlurmTopic, Variables
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.keys.row import Row
 from clustergen.features.power_saving.resolved import (
@@ -43,6 +43,12 @@ def accounts(cluster: Cluster) -> Iterator[BmcAccount]:
     if cluster.has(PowerSaving):
         saving = cluster.of(PowerSaving)
         yield BmcAccount(saving.user, saving.check_certificates)
+
+
+def variables(cluster: Cluster) -> Iterator[Variables]:
+    """What the playbook clustergen.cluster.power calls in place of BMCs."""
+    if cluster.has(PowerSaving) and (command := cluster.of(PowerSaving).command):
+        yield Variables("Power", {"power_command": command})
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:

@@ -101,6 +101,7 @@ def _host_lines(group: NodeGroup) -> Iterator[str]:
     columns: dict[str, tuple[str, ...]] = {
         "ansible_host": group.addresses,
         "bmc_address": group.bmc,
+        "boot_mac": group.macs,
         "storage_address": group.storage,
         "fabric_addresses": tuple(map(",".join, zip(*group.fabric, strict=False))),  # by rail
     }

@@ -82,6 +82,13 @@ from fnmatch import fnmatchcase
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.clustergen.cluster.plugins.module_utils.machine_power import (
+    PowerError,
+    RedfishPower,
+    mapping,
+    switch_off,
+    switch_on,
+)
 from ansible_collections.clustergen.cluster.plugins.module_utils.redfish import (
     Redfish,
     RedfishError,
@@ -116,11 +123,6 @@ def listed(words):
     return ", ".join(words[:8]) + (" and %d more" % (len(words) - 8) if len(words) > 8 else "")
 
 
-def mapping(document, key):
-    value = document.get(key)
-    return value if isinstance(value, dict) else {}
-
-
 class Machine:
     """The machine of a BMC. Raises RedfishError."""
 
@@ -136,9 +138,6 @@ class Machine:
         if time.monotonic() > self.end:
             raise RedfishError("its answers take more than %d s" % _MOST_SECONDS)
         return self.bmc.resource(path)
-
-    def power(self):
-        return self.bmc.resource(self.path).get("PowerState")
 
     def options(self):
         """Reference of each entry of the boot order → its alias and its name, in their order."""
@@ -244,44 +243,11 @@ def send(machine, resource, path, content):
     machine.bmc.patch(link(settings, "SettingsObject") or path, content)
 
 
-def reset_types(machine, action):
-    """Allowed types of a reset; empty if the BMC does not list them."""
-    values = action.get("ResetType@Redfish.AllowableValues")
-    if not isinstance(values, list) and isinstance(action.get("@Redfish.ActionInfo"), str):
-        parameters = machine.bmc.resource(action["@Redfish.ActionInfo"]).get("Parameters")
-        for parameter in parameters if isinstance(parameters, list) else ():
-            if isinstance(parameter, dict) and parameter.get("Name") == "ResetType":
-                values = parameter.get("AllowableValues")
-    return values if isinstance(values, list) else []
-
-
-def switch(machine, kind, state, seconds):
-    """True if the machine has the state in time. A BMC may be silent meanwhile. Raises RedfishError."""
-    action = mapping(mapping(machine.system, "Actions"), "#ComputerSystem.Reset")
-    machine.bmc.post(str(action.get("target")), {"ResetType": kind})
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            if machine.power() == state:
-                return True
-        except RedfishError as err:
-            if err.status in _DENIED:
-                raise
-        if time.monotonic() >= until:
-            return False
-        time.sleep(_INTERVAL)
-
-
 def restart(machine, seconds):
-    """Switches the machine off and on. Raises RedfishError."""
-    if machine.power() != "Off":
-        types = reset_types(machine, mapping(mapping(machine.system, "Actions"), "#ComputerSystem.Reset"))
-        gently = not types or "GracefulShutdown" in types
-        off = gently and switch(machine, "GracefulShutdown", "Off", seconds)
-        if not off and not switch(machine, "ForceOff", "Off", seconds):
-            raise RedfishError("the machine is not off %d s after ForceOff" % seconds)
-    if not switch(machine, "On", "On", seconds):
-        raise RedfishError("the machine is not on %d s after it was switched on" % seconds)
+    """Switches the machine off and on. Raises RedfishError and PowerError."""
+    power = RedfishPower(machine.bmc, machine.path, machine.system)
+    switch_off(power, seconds)
+    switch_on(power, seconds)
 
 
 def apply(machine, differences, seconds):
@@ -336,7 +302,7 @@ def main():
         machine, differences, absent = awaited({**asked, "seconds": 0} if is_set else asked)
         if is_set and differences:
             apply(machine, differences, asked["seconds"])
-    except (RedfishError, RefusedError) as err:
+    except (RedfishError, RefusedError, PowerError) as err:
         module.fail_json(msg="BMC %s: %s" % (asked["address"], err))
     module.exit_json(
         changed=bool(differences) and asked["state"] == "set",

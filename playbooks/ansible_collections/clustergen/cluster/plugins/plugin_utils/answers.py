@@ -201,6 +201,7 @@ SCHEMAS = {
     "bmc_reach": _fixed({"said": Words(_WORDS)}),
     "node_bmc": _fixed({"bmc": Words(200), "differs": ListOf(Words(300), 20), "is_at_address": Flag()}),
     "node_facts": _node_facts,
+    "node_power": _fixed({"power": Text(3, "(on|off)?")}),
     "node_put": _node_put,
     "node_secret": _fixed({}, {"content": Text(_KEY, r"[A-Za-z0-9+/=]*")}),
     "node_settle": _fixed({"done": _DONE}),
