@@ -165,6 +165,24 @@ HINTS = {
         "unit-wrong",
         "move loops to facility",
     ),
+    "a key to the left of its neighbours": (
+        changed(TINY, ("{system: dgx-h100}", "\n    system: dgx-h100\n  memory: 2TiB\n    rack_units: 8")),
+        ("  memory", "  memory"),
+        "yaml-syntax",
+        "indent it by 4 spaces",
+    ),
+    "MIG of a GPU that has none": (
+        TINY,
+        ("{system: dgx-h100}", "{system: l40s-8, gpus: {mig: slices}}"),
+        "mig-plan-unknown",
+        "remove it: the NVIDIA L40S does not support MIG",
+    ),
+    "the limit of a partition as an option": (
+        TINY,
+        ('{version: "24.11"}', '{version: "24.11", options: {MaxTimeLimit: 7-0}}'),
+        "slurm-key-unknown",
+        "set max_time of a partition",
+    ),
     "a CDU without a unit": (
         TINY,
         ("slurm:", "facility: {loops: {a: {cdus: {capacity: 1300}}}}\nslurm:"),

@@ -188,6 +188,8 @@ def _addresses(stated: tuple[str, ...] | None, base: System | None, count: int) 
 def plan_hint(name: str, model: Gpu | None, similar: Iterable[str] = ()) -> str:
     """How a MIG plan is defined, with an example and all profiles of the GPU that it is for."""
     example = mig_example(model.mig_family, similar) if model else {}
+    if model and not model.mig_family and model.id != "unknown":
+        return f"remove it: the {model.nvml_name} does not support MIG"
     plan = on_one_line({"mig_plans": {name: {"profiles": example or {"3g.40gb": 2}}}})
     of_gpu = f"; the {model.nvml_name} has {mig_listing(model.mig_family)}" if model and example else ""
     return f"write gpu: {plan} at the top level{of_gpu}"

@@ -263,6 +263,8 @@ def _two_colons(complaint: Complaint) -> Problem | None:
         shown = text[last[0] : line_around(text, last[0])[1]].split(" #")[0].rstrip()
         return _no_pair(last[0], shown)
     begin = start + len(key.group()) - len(key.group().lstrip())
+    if outside := _to_the_left(text, start, begin - start):
+        return outside
     message = f"{quote(key.group(2))} is indented as part of the value on line {line}"
     return _problem(begin, at - begin, message, f"indent it like the key on line {line}")
 
@@ -305,8 +307,21 @@ def _indentation(complaint: Complaint) -> Problem | None:
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
         message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
         return _problem(glued.start(1), len(glued[1]), message, f"add a space after the colon of {quote(glued[1])}")
+    if outside := _to_the_left(text, start, width):
+        return outside
     message = f"nothing above is indented by {counted(width, 'space')}"
     return _problem(at, len(shown), message, f"indent it by {counted(column, 'space')}, as line {above}")
+
+
+def _to_the_left(text: str, start: int, width: int) -> Problem | None:
+    """The key on the line above that at `start`, if its neighbours on both sides are keys further to the right."""
+    previous = line_around(text, start - 1)[0] if start else 0
+    before = line_around(text, previous - 1)[0] if previous else 0
+    key = re.compile(r"( *)([\w-]+):").match(text, previous, start)
+    if not key or len(key[1]) >= width or not re.compile(rf" {{{width}}}[\w-]+:").match(text, before, previous):
+        return None
+    message = f"{quote(key[2])} is indented by {counted(len(key[1]), 'space')}, the lines around it by {counted(width, 'space')}"
+    return _problem(key.start(2), len(key[2]), message, f"indent it by {counted(width, 'space')}")
 
 
 def _expected(complaint: Complaint) -> bool:
