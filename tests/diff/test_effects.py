@@ -72,7 +72,9 @@ class Case(NamedTuple):
 CTLD, BOTH, RECONFIGURE = "restart-slurmctld", "restart-slurm", "reconfigure"
 DRAIN = ("drain restart-slurm", "drain reconfigure", "drain reconfigure")
 LATER = (CTLD, RECONFIGURE, RECONFIGURE)
-LATER_DRAIN = (BOTH, "drain reconfigure", "drain reconfigure")
+TWICE = "restart-slurm restart-slurmctld"
+LATER_DRAIN = (TWICE, "drain reconfigure", "drain reconfigure")
+COUNT = (f"drain {TWICE}", "drain reconfigure", "drain reconfigure")
 LATER_BOTH = (BOTH, RECONFIGURE, RECONFIGURE)
 ALL_DOWN = "refuse restart-slurm restart-slurmdbd"
 LOST = ("refuse restart-slurm",) * 3
@@ -357,7 +359,23 @@ CASES = [
         "Gres",
         "count",
         {"node_types.gpu.gpus.count": 4, "node_types.gpu.gpus.numa": [0, 0, 1, 1]},
-        DRAIN,
+        COUNT,
+    ),
+    Case(
+        "slurm.conf",
+        "NodeName",
+        "CoreSpecCount",
+        "",
+        {"node_types.gpu.reserved": {"cores": 2}},
+        (TWICE, RECONFIGURE, RECONFIGURE),
+    ),
+    Case(
+        "slurm.conf",
+        "NodeName",
+        "CPUSpecList",
+        "",
+        _edited("slurm.conf", ("Sockets=2", "CPUSpecList=0-1 Sockets=2")),
+        (TWICE, RECONFIGURE, RECONFIGURE),
     ),
     Case("slurm.conf", "NodeName", "*", "", {"node_types.gpu.memory": "2TiB"}, LATER_BOTH),
     Case(
@@ -404,7 +422,7 @@ CASES = [
         "Count",
         "",
         {"slurm.gres_lines": [{"Name": "gpu", "Type": "h100", "Count": 9}]},
-        DRAIN,
+        COUNT,
         {"slurm.gres_lines": [{"Name": "gpu", "Type": "h100", "Count": 8}]},
     ),
     Case(

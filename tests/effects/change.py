@@ -67,6 +67,10 @@ def node_of(pattern: str, name: str = "n1") -> Check:
     return ("root", f"scontrol -d show node {name}", pattern)
 
 
+def node_without(key: str, name: str = "n1") -> Check:
+    return ("root", f"scontrol show node {name} | grep -c {key}= || true", r"^0$")
+
+
 def partition_of(pattern: str, name: str = "batch") -> Check:
     return ("root", f"scontrol show partition {name}", pattern)
 

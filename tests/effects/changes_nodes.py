@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from effects.change import ANY_GPU_JOBS, GPU_JOBS, Change, by, config, loaded, node_of, partition_of
+from effects.change import ANY_GPU_JOBS, GPU_JOBS, Change, by, config, loaded, node_of, node_without, partition_of
 from effects.configuration import LATER, file, gres, line, no_line, node, option, partition, split
 
 _TREE = "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=top Switches=s[1-2]\n"
@@ -163,9 +163,12 @@ NODES = (
         old=(line("DownNodes=n1 State=DRAIN Reason=a"),),
         jobs={"batch": "-w n2 -n1 -t 60"},
     ),
+    Change("cpuspeclist_gone", (node(CPUSpecList=None),), (node_without("CPUSpecList"),), old=(node(CPUSpecList="0-1"),)),
+    Change("corespec_gone", (node(CoreSpecCount=None),), (node_without("CoreSpecCount"),), old=(node(CoreSpecCount=1),)),
     Change("node_reason", (node(Reason="rack-7"),), (node_of("NodeName=n1"),)),
 )
 _TYPED = "NodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[0-3]\n"
+_MIXED = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[2-3]\n"
 _PAIRS = "".join(f"NodeName=n[1-4] Name=gpu Type=h100 MultipleFiles=/dev/nvidia[{pair}]\n" for pair in ("0-1", "2-3"))
 GRES = (
     Change(
@@ -197,6 +200,13 @@ GRES = (
         "gres_type",
         (node(Gres="gpu:a100:4"), gres(kind="a100")),
         (node_of("Gres=gpu:a100:4"),),
+        jobs=GPU_JOBS,
+        new_job="-w n3 -n1 -t1 --gres=gpu:a100:1",
+    ),
+    Change(
+        "gres_type_of_some",
+        (node(Gres="gpu:a100:2,gpu:h100:2"), file("gres.conf", _MIXED)),
+        (node_of("Gres=gpu:a100:2,gpu:h100:2"),),
         jobs=GPU_JOBS,
         new_job="-w n3 -n1 -t1 --gres=gpu:a100:1",
     ),

@@ -13,7 +13,7 @@ from clustergen.diff.plan import Plan
 from clustergen.diff.settings import read_by_jobs
 from clustergen.diff.steps import partitions
 from clustergen.diff.totals import daemons_restarted, hosts_with
-from clustergen.render.effects import Effect, Kind
+from clustergen.render.effects import AGAIN, Effect, Kind
 from clustergen.slurmconf.scalars import hosts_of
 
 TITLES: dict[Kind, str] = {
@@ -83,6 +83,8 @@ def title(effect: Effect) -> str:
     text = TITLES[effect.kind]
     if effect.unit is None:
         return text
+    if effect == AGAIN:
+        return f"{text} again"
     return f"drain, restart {effect.unit}" if effect.kind == "drain" else f"{text} {effect.unit}"
 
 

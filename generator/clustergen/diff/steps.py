@@ -12,7 +12,7 @@ from clustergen.diff.policy import VALUES
 from clustergen.diff.step import Step, Work
 from clustergen.diff.windows import RENAMED, SERVERS, is_served
 from clustergen.records import replace
-from clustergen.render.effects import NONE, Effect
+from clustergen.render.effects import AGAIN, NONE, Effect
 from clustergen.slurmconf.scalars import hosts_of
 
 GATE = "Jobs at risk"
@@ -21,6 +21,7 @@ EMPTY = "Nodes to drain before any change"
 STOP = "Daemons to stop during the change"
 PUT, DRAINED = "Files", "Drained nodes"
 ACCOUNTING, CONTROLLERS, NODES = "Accounting", "Controllers", "Nodes"
+REGISTERED = "Controllers of registered nodes"
 LOGINS, RESUME, ROUTERS, TURNS = "Logins", "Resume drained nodes", "LNet routers", "Rolling batch"
 WITHDRAW = "File systems without clients"
 _BESIDE_JOBS = ("none", "create", "daemon-reload", "sysctl", "start", "run", "window", "reload", "restart", "stop")
@@ -215,6 +216,11 @@ def _on_controllers(work: Work) -> Iterable[Step]:
         yield _step(CONTROLLERS, "reconfigure", first)
 
 
+def _again(work: Work) -> Iterable[Step]:
+    if any(AGAIN in change.effects for change in work.changes):
+        yield _step(REGISTERED, "restart-slurmctld", folded(work.controllers))
+
+
 def _logins(work: Work) -> Iterable[Step]:
     if work.arrival and work.arrival.without_login:
         yield _step(LOGINS, "logins", work.arrival.without_login)
@@ -254,6 +260,7 @@ _OF_SITE: tuple[Callable[[Work], Iterable[Step]], ...] = (
     _daemon("slurmctld", CONTROLLERS, lambda work: work.controllers),
     _on_controllers,
     _daemon("slurmd", NODES, lambda work: work.compute),
+    _again,
     _logins,
     _resume,
 )

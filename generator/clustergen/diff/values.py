@@ -204,7 +204,8 @@ def _gres_word(before: dict[tuple[str, str], int], after: dict[tuple[str, str], 
     """`count`, or for as many devices of other types `type`; `type added` where those had none."""
     if _totals(before) != _totals(after):
         return "count"
-    return "type" if any(kind for _, kind in before.keys() - after.keys()) else "type added"
+    fewer = (kind for (name, kind), count in before.items() if after.get((name, kind), 0) < count)
+    return "type" if any(fewer) else "type added"
 
 
 def _totals(gres: dict[tuple[str, str], int]) -> dict[str, int]:

@@ -38,7 +38,7 @@ Kind = Literal[
 
 @record
 class Effect:
-    """One kind, and the systemd unit that it is about where the kind has one; of `move-state`, the old directory."""
+    """One kind, and the systemd unit that it is about where the kind has one; of `move-state`, the old directory; `restart-slurmctld:again`."""
 
     kind: Kind
     unit: str | None = None
@@ -58,6 +58,8 @@ RECONFIGURE = Effect("reconfigure")
 SYSCTL = Effect("sysctl")
 CREATE = Effect("create")
 REBOOT = Effect("reboot")
+AGAIN = Effect("restart-slurmctld", "again")
+"""Once more, when each slurmd has registered with its new values."""
 
 
 def read(text: str) -> Effect:

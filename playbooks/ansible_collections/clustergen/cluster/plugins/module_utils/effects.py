@@ -250,7 +250,7 @@ def _controller(worker, effects):
     # Partitions name QOS and accounts, so those have to be there before the first start.
     if script and not worker.active("slurmctld.service") and not _accounts(worker, "names"):
         return
-    _daemon(worker, "slurmctld.service", "restart-slurmctld" in effects)
+    _daemon(worker, "slurmctld.service", any(effect.startswith("restart-slurmctld") for effect in effects))
     if not worker.active("slurmctld.service"):
         return
     if not answers(worker):

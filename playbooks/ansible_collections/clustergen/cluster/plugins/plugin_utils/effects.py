@@ -27,6 +27,8 @@ EMPTYING = frozenset(("remount", "drain", "reboot"))
 ROUTERS = "lnet_router"
 # Kinds of changes of Slurm's files for which nodes have to be without jobs; of these `vacate` leaves them drained.
 DRAINING = frozenset(("drain", "vacate"))
+# The restart of slurmctld that waits for its play, after the nodes.
+AGAIN = "restart-slurmctld:again"
 _COMPARED = frozenset(("reconfigure", "restart-slurmd", "restart-slurmdbd", "refuse", "drain"))
 
 
@@ -57,7 +59,7 @@ def turn_of(fact, units, effects, reconfigures):
     tells all nodes.
     """
     turn = [unit for unit in units if unit in fact["units"]]
-    requested = [effect for effect in dict.fromkeys(effects) if _is_turn(effect, turn, fact["units"])]
+    requested = [e for e in dict.fromkeys(effects) if _is_turn(e, turn, fact["units"]) and e != AGAIN]
     if reconfigures and "slurmctld.service" not in fact["units"]:
         requested = [effect for effect in requested if effect != "reconfigure"]
     return turn, requested, [unit for unit in turn if unit in fact["start"]]
@@ -194,7 +196,7 @@ def _local(effects, units, first_controller):
             elif part == "reconfigure":
                 if {"slurmctld.service", "slurmd.service"} & set(units):
                     yield part
-            elif not part.startswith("restart-") or part.removeprefix("restart-") + ".service" in units:
+            elif not part.startswith("restart-") or kind(part).removeprefix("restart-") + ".service" in units:
                 yield part
 
 

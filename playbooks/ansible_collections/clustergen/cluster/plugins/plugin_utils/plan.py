@@ -7,7 +7,7 @@ that host alone: if its files require more than those of the controllers require
 from __future__ import annotations
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import DRAINING, NODE_UNITS, kind, turn_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import AGAIN, DRAINING, NODE_UNITS, kind, turn_of
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
@@ -129,6 +129,7 @@ def make_plan(answers, asked):
         "clashing": pattern([*same, *_companion(answers, same)], same),
         "same": same,  # host → whose machine it is, in words
         "controllers": pattern(controlling),
+        "again": pattern([name for name in controlling if AGAIN in answers[name]["effects"]]),
         "accounting": pattern(accounting, has_turn(accounting, ("slurmdbd.service",))),
         "gate": pattern(live, slurm.lost and slurm.one and not asked.lost_ok),
         "emptying": pattern(live, turns.emptied),
