@@ -6,7 +6,7 @@ import pytest
 
 from clustergen.diff.change import Change
 from clustergen.diff.step import Work
-from clustergen.diff.steps import CONTROLLERS, DRAINED, EMPTY, NODES, PUT, RESUME, TURNS, steps
+from clustergen.diff.steps import CONTROLLERS, DRAINED, EMPTY, NODES, PUT, REGISTERED, RESUME, TURNS, steps
 from clustergen.records import replace
 from clustergen.render.effects import Effect, read
 from clustergen.render.side import ManualStep
@@ -104,7 +104,8 @@ def daemons(*effects: str, nodes: str | None = None, everywhere: bool = False) -
         systems=(),
         release=None,
     )
-    return [(step.text.partition(";")[0], step.hosts) for step in steps(work) if step.play in (CONTROLLERS, NODES)]
+    plays = (CONTROLLERS, NODES, REGISTERED)
+    return [(step.text.partition(";")[0], step.hosts) for step in steps(work) if step.play in plays]
 
 
 RECONFIGURED, RESTARTED = ("scontrol reconfigure, once", "head"), ("restart slurmctld", "head")
@@ -118,6 +119,12 @@ RECONFIGURED, RESTARTED = ("scontrol reconfigure, once", "head"), ("restart slur
         ("restart-slurmd", "c[1-2]", False, [("restart slurmd", "c[1-2]")]),
         ("restart-slurm reconfigure", "c[1-2]", False, [RESTARTED, RECONFIGURED, ("restart slurmd", "c[1-2]")]),
         ("restart-slurm reconfigure", "c[1-2]", True, [RESTARTED, ("restart slurmd", "c[1-4]")]),
+        (
+            "restart-slurm restart-slurmctld:again",
+            "c1",
+            False,
+            [RESTARTED, ("restart slurmd", "c1"), ("restart slurmctld again", "head")],
+        ),
         ("restart:slurmd.service", "c1", False, [("restart slurmd", "c1")]),
         ("restart-slurmd", "login", False, []),
     ],

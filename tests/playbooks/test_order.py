@@ -154,7 +154,7 @@ def target_of(name: str) -> str:
     return f"/etc/systemd/system/{unit}" if unit else f"/etc/{name}"
 
 
-def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
+def answer(host: str, names: Iterable[str], slurm: str, release: str = "24.11") -> dict[str, Any]:
     """The fact that the action `ask` makes of a host whose files differ so."""
     moves = {"window": "remount:data.mount", "start": "remount:new.mount"}
     files = {
@@ -177,7 +177,7 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
     }
     units = [*UNITS[host], *(["new.mount"] if "start" in names else [])]
     inside = {target_of("window"): OF_FILES["window"]}
-    verdict = judge(host, {"all", ROLES[host]}, "24.11", files, state, contents, units, "head", inside=inside)
+    verdict = judge(host, {"all", ROLES[host]}, release, files, state, contents, units, "head", inside=inside)
     if "driver" in names:
         verdict.replace("reboot", True)
     if "stop" in names:
@@ -191,8 +191,8 @@ def answer(host: str, names: Iterable[str], slurm: str) -> dict[str, Any]:
         "boot": {"at_once": False},
         "clients": [],
         "elsewhere": {},
-        "empties": emptied_by(nodes, "24.11", contents) if host == "head" else [],
-        "vacates": emptied_by(nodes, "24.11", contents, ("vacate",)) if host == "head" else [],
+        "empties": emptied_by(nodes, release, contents) if host == "head" else [],
+        "vacates": emptied_by(nodes, release, contents, ("vacate",)) if host == "head" else [],
         "units": units,
         "without": [],
         "start": list(state["units"]),
@@ -337,10 +337,9 @@ def playbook(name: str) -> Any:
     return yaml.safe_load((PLAYBOOKS / name).read_text(encoding="utf-8"))
 
 
-def printed(names: Iterable[str], host: str, slurm: str) -> dict[str, list[str]]:
+def printed(names: Iterable[str], host: str, slurm: str, release: str) -> dict[str, list[str]]:
     """Host → the commands of the steps that `clustergen diff` prints for it."""
-    release = SlurmRelease("24.11")
-    changes = [*slurm_changes({CONF: SLURM}, {CONF: slurm}, release), *(change(name, host) for name in names)]
+    changes = [*slurm_changes({CONF: SLURM}, {CONF: slurm}, SlurmRelease(release)), *(change(name, host) for name in names)]
     work = Work(
         changes=changes,
         added=(),
@@ -389,7 +388,7 @@ def hosts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(journal, name, "")
 
 
-def differing(names: tuple[str, ...], host: str, tmp_path: Path) -> dict[str, Any]:
+def differing(names: tuple[str, ...], host: str, tmp_path: Path, release: str = "24.11") -> dict[str, Any]:
     """Host → what is printed and what runs, where they are not the same."""
     slurm = SLURM
     for name in names:
@@ -397,11 +396,11 @@ def differing(names: tuple[str, ...], host: str, tmp_path: Path) -> dict[str, An
             slurm = slurm.replace(*OF_SLURM[name])
     of_files = [name for name in names if name in OF_FILES]
     places = {name: PLACES.get(name, host) for name in of_files}
-    facts = {one: answer(one, [name for name in of_files if places[name] == one], slurm) for one in UNITS}
+    facts = {one: answer(one, [name for name in of_files if places[name] == one], slurm, release) for one in UNITS}
     for each in tmp_path.glob("*.json"):
         each.unlink()
     run = Run(facts, tmp_path)
-    steps_of = printed(of_files, host, slurm)
+    steps_of = printed(of_files, host, slurm, release)
     result = {}
     for one, commands in steps_of.items():
         ran = [
@@ -432,6 +431,22 @@ def test_every_kind_of_effect_is_among_them() -> None:
 def test_each_step_and_each_pair_runs_as_it_is_printed(count: int, host: str, tmp_path: Path) -> None:
     cases = itertools.combinations(NAMES, count)
     assert {case: which for case in cases if (which := differing(case, host, tmp_path))} == {}
+
+
+@pytest.mark.parametrize("others", [(), ("limit", "slurmd"), ("state", "load-accounts"), ("plugin",)])
+def test_slurmctld_of_an_old_release_restarts_again_after_slurmd(others: tuple[str, ...], tmp_path: Path) -> None:
+    assert differing(("devices", *others), "c1", tmp_path, "22.05") == {}
+    facts = {host: answer(host, [], SLURM.replace(*OF_SLURM["devices"]), "22.05") for host in UNITS}
+    run = Run(facts, tmp_path / "again")
+    assert run.ran("head") == ["systemctl restart slurmctld.service"] * 2
+    assert run.ran("c1") == ["drained", "systemctl restart slurmd.service", "resumed"]
+
+
+def test_a_run_that_ended_before_the_second_restart_is_made_up_for(tmp_path: Path) -> None:
+    facts = {host: answer(host, [], SLURM) | {"behind": host == "head"} for host in UNITS}
+    facts["head"]["effects"] = ["restart-slurmctld:again"]
+    run = Run(facts, tmp_path)
+    assert [run.ran("head"), run.ran("c1")] == [["systemctl restart slurmctld.service"], []]
 
 
 @pytest.mark.slow
