@@ -13,7 +13,7 @@ import pytest
 
 from clustergen.records import replace
 from clustergen.verify.check import Question, Reader, any_word, failure
-from clustergen.verify.checks import CHECKS, Check, Trial
+from clustergen.verify.checks import CHECKS, Check, Trial, shell
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
@@ -118,3 +118,13 @@ def test_a_program_of_ansible_that_fails_without_a_message_has_not_passed(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     rows = verify(Path(TREE), [BY_NAME[name] for name in names])
     assert [(row.status, row.words) for row in rows] == [("failed", (f"{name}: exit status 4",)) for name in names]
+
+
+def test_a_program_of_this_machine_that_takes_too_long_is_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell, "TIMEOUT", 0.2)
+    no_tree: Any = None
+    slow = shell._Scripts("bash", "sleep 5")
+    (row,) = slow(BY_NAME["bash"], Trial(no_tree, (), tmp_path), [Entry("a.sh", b"#!/bin/bash\n")])
+    assert (row.status, row.words) == ("not run", ("bash did not answer within 0.2 s",))

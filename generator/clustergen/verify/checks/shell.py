@@ -52,16 +52,12 @@ def _run(program: str, script: str, directory: Path) -> Answer:
     """This machine's own program if it has one, else that of a root. Raises NotHere."""
     names = sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
     if path := shutil.which(program):
-        version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=False)
-        done = subprocess.run(
-            ["bash", "-c", f"program={path}\n{script}", "bash", *names],
-            cwd=directory,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        match = _VERSION.search(version.stdout)
+        try:
+            version = _local([path, "--version"], directory).stdout
+            done = _local(["bash", "-c", f"program={path}\n{script}", "bash", *names], directory)
+        except subprocess.TimeoutExpired:
+            raise NotHere(f"{program} did not answer within {TIMEOUT:g} s") from None
+        match = _VERSION.search(version)
         return Answer(match.group() if match else "", done.returncode, done.stdout, done.stderr, {})
     return ask(
         find(program),
@@ -70,6 +66,10 @@ def _run(program: str, script: str, directory: Path) -> Answer:
         arguments=names,
         stand_ins=((directory, "/scripts/"),),
     )
+
+
+def _local(command: Sequence[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=TIMEOUT, check=False)
 
 
 class _Scripts:
