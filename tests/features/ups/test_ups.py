@@ -123,10 +123,11 @@ def test_snmp_version_3_has_an_account_in_place_of_the_community(tmp_path: Path)
     ("changes", "device", "codes"),
     [
         ({"os": "ubuntu-22.04"}, {}, ["ups-nut-release"]),
-        ({}, {"driver": "usbhid-ups", "snmp": {"user": "nut"}}, ["setting-unused"]),
+        ({}, {"driver": "usbhid-ups", "snmp": {"user": "nut"}}, ["setting-unused"] * 2),
         ({}, {"feeds": ""}, ["value-out-of-range"]),
+        ({}, {"feeds": "head,x[1-9]"}, ["node-unknown"]),
     ],
-    ids=["release", "usb", "nothing"],
+    ids=["release", "usb", "nothing", "unknown"],
 )
 def test_a_ups_that_cannot_work_is_named(
     changes: dict[str, str], device: dict[str, object], codes: list[str], tmp_path: Path

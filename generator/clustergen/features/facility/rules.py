@@ -13,6 +13,7 @@ from clustergen.facility.placement import devices
 from clustergen.features.facility.bill import bill, cost
 from clustergen.features.facility.runs import problems
 from clustergen.features.facility.section import PriceRange, Prices
+from clustergen.hostlist import compress
 
 _MOST_NAMES = 6
 
@@ -107,14 +108,14 @@ def deliveries(cluster: Cluster) -> Iterator[Finding]:
                 "write the date as 2027-03-31",
             )
         for field, several, candidates in (("types", delivery.types, types), ("devices", delivery.devices, placed)):
-            unknown = next((one for one in several if one not in candidates), None)
-            if unknown is not None:
+            unknown = [one for one in several if one not in candidates]
+            if unknown:
                 what = "node type" if field == "types" else "node or switch"
                 yield Finding(
                     "delivery-device-unknown",
-                    (*path, field, several.index(unknown)) if field == "types" else (*path, field),
-                    f"'{unknown}' is no {what}",
-                    did_you_mean(unknown, candidates) or f"use {one_of(candidates)}",
+                    (*path, field, several.index(unknown[0])) if field == "types" else (*path, field),
+                    f"'{unknown[0] if field == 'types' else compress(unknown)}' is no {what}",
+                    did_you_mean(unknown[0], candidates) or f"use {one_of(candidates)}",
                 )
         twice = [one for one in (*delivery.types, *delivery.devices) if one in owner]
         if twice:

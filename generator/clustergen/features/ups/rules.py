@@ -18,12 +18,12 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
     for name, device in ((name, resolved[name]) for name in section.devices):
         path: ManifestPath = ("ups", "devices", name)
         unknown = [host for host in device.feeds if host not in hosts]
-        for host in unknown:
+        if unknown:
             yield Finding(
                 "node-unknown",
                 (*path, "feeds"),
-                f"'{host}' is not a node",
-                did_you_mean(host, hosts) or f"use names of nodes, as {min(hosts)}",
+                f"'{compress(unknown)}' {'is not a node' if len(unknown) == 1 else 'are no nodes'}",
+                did_you_mean(compress(unknown), hosts) or f"use nodes of {compress(cluster.hosts())}",
             )
         if device.driver == "snmp-ups" and device.address is None:
             yield Finding(
@@ -32,11 +32,13 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
                 f"'{name}' has no address, at which snmp-ups asks it",
                 "set address, or driver: usbhid-ups for a UPS at a USB port of the server",
             )
-        if device.snmp and device.driver != "snmp-ups":
+        for key in ("address", "snmp"):
+            if getattr(device, key) is None or device.driver == "snmp-ups":
+                continue
             yield Finding(
                 "setting-unused",
-                (*path, "snmp"),
-                f"snmp has no effect: {device.driver} does not ask by the network",
+                (*path, key),
+                f"{key} has no effect: {device.driver} does not ask by the network",
                 "remove it, or set driver: snmp-ups",
                 key=True,
             )
