@@ -206,8 +206,8 @@ class Slurm(Section):
     )
     return_to_service: Literal[0, 1, 2] | None = field(
         None,
-        "ReturnToService: a DOWN node returns never (0), if it did not respond (1), or for any reason (2); default 1,"
-        " or 2 if all compute nodes have state CLOUD.",
+        "ReturnToService: a DOWN node returns never (0), if it did not respond and has not rebooted (1), or for any"
+        " reason (2); default 1, or 2 if all compute nodes have state CLOUD.",
     )
     message_timeout: Annotated[int, Field(ge=5, le=100), Bare("second")] | None = field(
         None, "MessageTimeout: maximum time of a round trip; default: by cluster size."

@@ -10,7 +10,7 @@ from clustergen.cluster.slurm.keys.row import Row, words
 
 _RETURN = (
     "a DOWN node returns when an administrator resumes it",
-    "a node that is DOWN because it did not respond returns by itself, a drained one does not",
+    "a node that is DOWN because it did not respond returns by itself, a drained or rebooted one does not",
     "a DOWN node returns as soon as it registers",
 )
 
