@@ -25,7 +25,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
 
 
-def lost(table: str, now: datetime) -> dict[str, str]:
+def lost(table: str, moment: datetime) -> dict[str, str]:
     """Nodes that were DOWN for long enough, with the reason; a node of two partitions is listed twice."""
     nodes: dict[str, str] = {}
     for row in table.splitlines():
@@ -33,7 +33,7 @@ def lost(table: str, now: datetime) -> dict[str, str]:
         if state.rstrip("*~$@^-") != "down" or state[-1] in CHANGING:
             continue
         try:
-            is_due = now - datetime.fromisoformat(since) >= WAIT
+            is_due = moment - datetime.fromisoformat(since) >= WAIT
         except ValueError:  # Unknown
             is_due = True
         if is_due:
