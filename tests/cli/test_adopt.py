@@ -117,7 +117,8 @@ def test_next_names_what_an_area_requires(adopted: Path) -> None:
         data["networks"]["management"] = {"cidr": "10.0.0.0/24"}
         data |= {key: value for key, value in changes.items() if key != "roles"}
         before, after = (tree_of({**data, "manage": managed}, "m.yaml") for managed in (["slurm"], ["slurm", name]))
-        assert before and after, name
+        assert before, name
+        assert after, name
         assert {file.path for file in after[1]} > {file.path for file in before[1]}, name
 
 

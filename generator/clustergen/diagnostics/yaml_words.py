@@ -320,8 +320,9 @@ def _to_the_left(text: str, start: int, width: int) -> Problem | None:
     key = re.compile(r"( *)([\w-]+):").match(text, previous, start)
     if not key or len(key[1]) >= width or not re.compile(rf" {{{width}}}[\w-]+:").match(text, before, previous):
         return None
-    message = f"{quote(key[2])} is indented by {counted(len(key[1]), 'space')}, the lines around it by {counted(width, 'space')}"
-    return _problem(key.start(2), len(key[2]), message, f"indent it by {counted(width, 'space')}")
+    around = counted(width, "space")
+    message = f"{quote(key[2])} is indented by {counted(len(key[1]), 'space')}, the lines around it by {around}"
+    return _problem(key.start(2), len(key[2]), message, f"indent it by {around}")
 
 
 def _expected(complaint: Complaint) -> bool:
