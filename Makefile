@@ -92,8 +92,8 @@ NEEDS_containers := parsers docker
 NEEDS_docs := parsers browser
 NEEDS_real := parsers
 NEEDS := $(NEEDS_$(firstword $(subst -, ,$(PART))))
-# Two more than there are cores, since many tests wait for daemons.
-SPREAD := -n $(shell expr $(WORKERS) + 2) --dist worksteal
+# One more than there are cores, since many tests wait for daemons.
+SPREAD := -n $(shell expr $(WORKERS) + 1) --dist worksteal
 LABS := -n 3 --dist loadfile
 SHARE := --tb short --sample $(SAMPLE)
 
