@@ -265,7 +265,7 @@ def machine(cluster: Cluster, run: Training, node_type: NodeType, gpus: int) -> 
         domain_gpus=fitted.count * nodes,
         memory=(fitted.model.memory_gb or 0) * 10**9,
         flops=flops,
-        reached=run.reached or (precision.reached if precision else 0.45),
+        reached=run.reached or (precision.reached if precision else training_value("reached")),
         inner=inner,
         outer=nodes * sum(speeds) / 8 * 10**9,
         latency=training_value("latency_ring_net") / 10**6,
