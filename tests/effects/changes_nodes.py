@@ -163,12 +163,22 @@ NODES = (
         old=(line("DownNodes=n1 State=DRAIN Reason=a"),),
         jobs={"batch": "-w n2 -n1 -t 60"},
     ),
-    Change("cpuspeclist_gone", (node(CPUSpecList=None),), (node_without("CPUSpecList"),), old=(node(CPUSpecList="0-1"),)),
-    Change("corespec_gone", (node(CoreSpecCount=None),), (node_without("CoreSpecCount"),), old=(node(CoreSpecCount=1),)),
+    Change(
+        "cpuspeclist_gone",
+        (node(CPUSpecList=None),),
+        (node_without("CPUSpecList"),),
+        old=(node(CPUSpecList="0-1"),),
+    ),
+    Change(
+        "corespec_gone", (node(CoreSpecCount=None),), (node_without("CoreSpecCount"),), old=(node(CoreSpecCount=1),)
+    ),
     Change("node_reason", (node(Reason="rack-7"),), (node_of("NodeName=n1"),)),
 )
 _TYPED = "NodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[0-3]\n"
-_MIXED = "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[2-3]\n"
+_MIXED = (
+    "NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1]\n"
+    "NodeName=n[1-4] Name=gpu Type=h100 File=/dev/nvidia[2-3]\n"
+)
 _PAIRS = "".join(f"NodeName=n[1-4] Name=gpu Type=h100 MultipleFiles=/dev/nvidia[{pair}]\n" for pair in ("0-1", "2-3"))
 GRES = (
     Change(

@@ -339,7 +339,8 @@ def playbook(name: str) -> Any:
 
 def printed(names: Iterable[str], host: str, slurm: str, release: str) -> dict[str, list[str]]:
     """Host → the commands of the steps that `clustergen diff` prints for it."""
-    changes = [*slurm_changes({CONF: SLURM}, {CONF: slurm}, SlurmRelease(release)), *(change(name, host) for name in names)]
+    of_slurm = slurm_changes({CONF: SLURM}, {CONF: slurm}, SlurmRelease(release))
+    changes = [*of_slurm, *(change(name, host) for name in names)]
     work = Work(
         changes=changes,
         added=(),

@@ -38,7 +38,9 @@ Kind = Literal[
 
 @record
 class Effect:
-    """One kind, and the systemd unit that it is about where the kind has one; of `move-state`, the old directory; `restart-slurmctld:again`."""
+    """One kind, and the systemd unit that it is about where the kind has one; of `move-state`, the old directory;
+    `restart-slurmctld:again`.
+    """
 
     kind: Kind
     unit: str | None = None

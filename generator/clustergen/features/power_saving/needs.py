@@ -46,7 +46,7 @@ def accounts(cluster: Cluster) -> Iterator[BmcAccount]:
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    """What the playbook clustergen.cluster.power calls in place of BMCs."""
+    """The command that the playbook clustergen.cluster.power calls in place of BMCs."""
     if cluster.has(PowerSaving) and (command := cluster.of(PowerSaving).command):
         yield Variables("Power", {"power_command": command})
 

@@ -210,7 +210,7 @@ WAYS = {"bmc": Machine, "command": Command, "slurm": Slurm, "wake": Wake}
 
 
 def switch(asked, is_trial=False):
-    """Whether the node was switched, and its state then. Raises PowerError, IpmiError and RedfishError."""
+    """True if the node was switched, and its state then. Raises PowerError, IpmiError and RedfishError."""
     node, power = WAYS[asked["way"]](asked), asked["power"]
     before = node.state()
     if power == "status" or is_trial or before == power:

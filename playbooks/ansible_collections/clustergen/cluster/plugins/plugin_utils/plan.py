@@ -7,7 +7,13 @@ that host alone: if its files require more than those of the controllers require
 from __future__ import annotations
 
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import AGAIN, DRAINING, NODE_UNITS, kind, turn_of
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import (
+    AGAIN,
+    DRAINING,
+    NODE_UNITS,
+    kind,
+    turn_of,
+)
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 
 NOBODY = "all:!all"
