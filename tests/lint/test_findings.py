@@ -255,6 +255,23 @@ def test_gres_conf(name: str, tmp_path: Path) -> None:
     assert summaries(report(tmp_path, slurm_conf=slurm_conf, gres_conf=text, cgroup_conf=CGROUP)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("cores", "hint"),
+    [
+        ("0-7,16-23", "write Cores=0-7, if the numbers from 16 on are second threads of these cores (lscpu -e)"),
+        ("24-31,8-15", "write Cores=8-15, if the numbers from 16 on are second threads of these cores (lscpu -e)"),
+        ("0-7,16-22", "write core numbers from 0, as lstopo -l shows them"),
+        ("16-23", "write core numbers from 0, as lstopo -l shows them"),
+        ("0-31", "write core numbers from 0, as lstopo -l shows them"),
+    ],
+)
+def test_cpus_in_place_of_cores(cores: str, hint: str, tmp_path: Path) -> None:
+    """Two sockets of 8 cores."""
+    gres_conf = f"NodeName=n[1-4] Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores={cores}\n"
+    result = report(tmp_path, slurm_conf=HEAD + GPUS + GPU_NODES + PARTITIONS, gres_conf=gres_conf, cgroup_conf=CGROUP)
+    assert [finding.hint for finding in result.diagnostics] == [hint]
+
+
 def test_sockets_that_only_cpus_tell(tmp_path: Path) -> None:
     """One socket of 8 cores: Cores counts to 7."""
     slurm_conf = HEAD + GPUS + GPU_NODES.replace("Sockets=2", "CPUs=8") + PARTITIONS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clustergen.diagnostics import Severity
@@ -154,6 +154,15 @@ def _links(site: Site, record: Record) -> Iterator[LintFinding]:
         yield site.warning("slurm-value-wrong", links, message, "write Links=-1,16,0,0")
 
 
+def _without_threads(cores: Setting, bounds: Sequence[tuple[int, int]], total: int) -> str | None:
+    """The hint for a list of CPUs as the kernel often numbers them: all first threads, and then the second ones."""
+    first = [pair for pair in bounds if pair[1] < total]
+    if not first or sorted((low + total, high + total) for low, high in first) != sorted(set(bounds) - set(first)):
+        return None
+    listed = ",".join(f"{low}-{high}" if high > low else str(low) for low, high in first)
+    return f"write {cores.key}={listed}, if the numbers from {total} on are second threads of these cores (lscpu -e)"
+
+
 def _cores_of(site: Site, record: Record) -> Iterator[LintFinding]:
     """The cores that a line names: they are there, and from 24.11 on whole sockets of them."""
     cores = record.entry.own_value("Cores", "CPUs")
@@ -169,7 +178,7 @@ def _cores_of(site: Site, record: Record) -> Iterator[LintFinding]:
             "gres-mismatch",
             cores,
             f"core {highest} does not exist: '{host}' has {total} cores; {cores.key} counts cores, not threads",
-            "write core numbers from 0, as lstopo -l shows them",
+            _without_threads(cores, bounds, total) or "write core numbers from 0, as lstopo -l shows them",
         )
     elif total and socket and site.has("gres-whole-sockets"):
         named = {core for low, high in bounds for core in range(low, high + 1)}
