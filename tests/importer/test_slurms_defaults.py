@@ -75,6 +75,14 @@ def test_nothing_is_added(tmp_path: Path) -> None:
     ]
 
 
+def test_the_readme_has_gpus_that_only_a_gres_names(tmp_path: Path) -> None:
+    gres = 'slurm_options: {Gres: "gpu:titan:2(S:0-1),gpu:1,mps:24"}'
+    text = BASE.replace("gpus: {model: a100-sxm-80, count: 2}", gres)
+    readme = next(file.content.decode() for file in tree(text, tmp_path) if file.path == "README.md")
+    assert "| GPUs | 6 |" in readme
+    assert "| 2 × titan, 1 × gpu |" in readme
+
+
 def test_the_readme_states_slurms_defaults(tmp_path: Path) -> None:
     with_slurmdbd = BASE.replace("all}}", "all}, q: {nodes: all, max_time: 2-0}}") + "  accounting: {slurmdbd: db}\n"
     texts = {

@@ -24,6 +24,7 @@ from clustergen.render.views.report_power import power, power_intro, racks, rack
 from clustergen.render.views.report_prices import hour_prices, hour_prices_intro
 from clustergen.render.views.requisites import requisites
 from clustergen.render.views.tables import Table, files_by_group, table_of
+from clustergen.slurmconf import scalars
 from clustergen.units import Bytes
 from clustergen.units.duration import slurm_minutes
 
@@ -156,12 +157,18 @@ def _hardware(cluster: Cluster) -> Iterator[dict[str, str]]:
             "System": node_type.title if node_type.title != node_type.name else "",
             "CPUs": f"{node_type.sockets} × {node_type.cores_per_socket} cores, {node_type.cpus} threads",
             "Memory": memory(node_type.memory_mib),
-            "GPUs": f"{gpus.count} × {gpus.model.nvml_name}" if gpus else "",
+            "GPUs": f"{gpus.count} × {gpus.model.nvml_name}" if gpus else _passed_gpus(node_type),
             "NVLink": gpus.nvlink if gpus and gpus.nvlink != "none" else "",
             "MIG": _mig(node_type),
             "Fabric ports": str(len(node_type.fabric_ports()) or ""),
             "OS": _os(node_type),
         }
+
+
+def _passed_gpus(node_type: NodeType) -> str:
+    """GPUs of a Gres that the manifest passes through to Slurm, as it names them."""
+    stated = scalars.gres(str(node_type.slurm_options.get("Gres", "")))
+    return ", ".join(f"{count} × {kind or name}" for (name, kind), count in stated.items() if name == "gpu")
 
 
 def _os(node_type: NodeType) -> str:
