@@ -422,6 +422,7 @@ def test_without_a_collector_there_are_no_files(tmp_path: Path) -> None:
         ({"search": {**SEARCH, "retention": "12h"}}, "value-out-of-range"),
         ({"search": {**SEARCH, "index": "Logs"}}, "text-malformed"),
         ({"search": {**SEARCH, "servers": []}}, "value-out-of-range"),
+        ({"search": {**SEARCH, "servers": ["https://search"]}}, "text-malformed"),
         ({"search": {**SEARCH, "servers": ["http://u:p@search:9200"]}}, "secret-in-manifest"),
     ],
 )

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from clustergen.catalogue.network import ports
-from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, Url, UserName, field, section, text
+from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, PortNumber, Section, UserName, field, section, text
 from clustergen.units import Bytes, Duration
 
 
@@ -20,12 +20,16 @@ class LogTls(Section):
 IndexName = Annotated[
     str, text(r"^[a-z0-9][a-z0-9_-]*$", "use lower-case letters, digits, - and _, as cluster-logs", 63)
 ]
+# Without a port, rsyslog and the program that deletes indexes would each take one of their own.
+SearchServer = Annotated[
+    str, text(r"^https?://[A-Za-z0-9.-]+:[0-9]{1,5}/?$", "write host and port: https://search.example.org:9200", 255)
+]
 
 
 class LogSearch(Section):
     """Elasticsearch or OpenSearch, which the site operates. The password of `user` is the secret `log-search`."""
 
-    servers: tuple[Url, ...] = field(
+    servers: tuple[SearchServer, ...] = field(
         ...,
         "Addresses with their ports, without a path.",
         min_length=1,
