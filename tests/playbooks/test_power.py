@@ -72,7 +72,9 @@ def test_each_node_is_switched_by_what_it_has(tmp_path: Path, *, is_whole: bool)
         "play -e nodes=good1,head -e power=off",
         "play -e nodes=good1 -e power=reboot",
     ]
-    steps = "\n".join([PREPARATION, *some, *(more if is_whole else [])])
+    # Beside nodes of a cloud, the command is for those without a BMC.
+    beside = "play -e nodes=good[1,3] -e power_command=/opt/cloud/switch -e power_bmc_first=true"
+    steps = "\n".join([PREPARATION, *some, *(more if is_whole else []), beside])
     mapped = () if os.geteuid() == 0 else ("--map-root-user",)
     isolated = ["unshare", *mapped, "--mount", "--net", "--pid", "--fork", "--kill-child"]
     script = SLURM.replace("cluster.firmware", "cluster.power") + steps
@@ -87,6 +89,8 @@ def test_each_node_is_switched_by_what_it_has(tmp_path: Path, *, is_whole: bool)
     assert "good1 IDLE+DRAIN" in shown[1]
     assert "rc 0 good1 On good2 On woken 02:00:00:00:00:03 burst1" in shown[2], done.stdout + done.stderr
     assert "good1 IDLE good2 ALLOCATED good3 IDLE" in shown[2]
+    assert "by its BMC" in shown[-1], done.stdout + done.stderr
+    assert "by /opt/cloud/switch" in shown[-1]
     if is_whole:
         assert "still 1 job" in shown[3]
         assert "rc 0 good1 GracefulShutdown good1 On good2 GracefulShutdown good2 On" in shown[4]

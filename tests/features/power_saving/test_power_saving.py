@@ -134,6 +134,16 @@ echo on >/run/button/n1; state '^down$'; sinfo -h -n n1 -o %E; timeout 90 srun -
     assert done.stderr.count("powered down, a job may start it anew") == 2, done.stderr
 
 
+@pytest.mark.parametrize(("nodes", "is_first"), [((NODES,), False), ((NODES, RENTED), True)], ids=["site", "cloud"])
+def test_the_playbook_switches_by_bmc_beside_nodes_of_a_cloud(
+    nodes: tuple[Any, ...], tmp_path: Path, *, is_first: bool
+) -> None:
+    tree = saving(tmp_path, nodes=nodes, command="/opt/switch")
+    variables = tree.files["inventory/group_vars/all.yml"].content
+    assert b"power_command: /opt/switch" in variables
+    assert (b"power_bmc_first: true" in variables) == is_first
+
+
 def test_a_compute_node_with_another_role_stays_on(tmp_path: Path) -> None:
     served = {"name": "n2", "type": "cpu", "address": "10.0.0.12", "roles": ["slurm-compute", "login"]}
     tree = saving(

@@ -46,9 +46,10 @@ def accounts(cluster: Cluster) -> Iterator[BmcAccount]:
 
 
 def variables(cluster: Cluster) -> Iterator[Variables]:
-    """The command that the playbook clustergen.cluster.power calls in place of BMCs."""
+    """The program that the playbook clustergen.cluster.power calls in place of BMCs, or for nodes without one alone."""
     if cluster.has(PowerSaving) and (command := cluster.of(PowerSaving).command):
-        yield Variables("Power", {"power_command": command})
+        bmc_first = True if protocol_of_bmcs(cluster) else None
+        yield Variables("Power", {"power_command": command, "power_bmc_first": bmc_first})
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
