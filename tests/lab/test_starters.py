@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.cli.init import STARTERS
+from clustergen.cli.init import SMALL, STARTERS
 from clustergen.compile import validate
 from strategies.lab_nodes import LabNodes
 
@@ -32,8 +32,9 @@ def starter(kind: str, tmp_path: Path) -> Iterator[LabNodes]:
         made.verb("down")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind", STARTERS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind == SMALL else pytest.param(kind, marks=pytest.mark.long) for kind in STARTERS]
+)
 def test_a_user_runs_the_first_job_of_the_guide(starter: LabNodes, kind: str) -> None:
     cluster = validate(starter.work.manifest).cluster
     assert cluster is not None
