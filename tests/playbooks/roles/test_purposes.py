@@ -139,8 +139,14 @@ def test_slurm_comes_from_the_distribution_only_where_it_has_the_release(tmp_pat
 
 @pytest.mark.slow
 def test_a_key_for_jwt_is_made_where_slurm_conf_names_one(tmp_path: Path) -> None:
+    """Debian's slurmctld starts with auth/jwt only beside a package of its own."""
     options = {"AuthAltTypes": "auth/jwt", "AuthAltParameters": "jwt_key=/var/spool/slurm/jwt.key"}
-    general, _ = variables(tmp_path, slurm={"version": "24.11", "options": options})
+    general, systems = variables(tmp_path, slurm={"version": "24.11", "options": options})
+    assert [group for group, listed in general["cluster_packages"].items() if "slurm_jwt" in listed] == [
+        "slurm_accounting",
+        "slurm_node",
+    ]
+    assert systems["os_debian_13"]["os_packages"]["slurm_jwt"] == ["slurm-wlm-jwt-plugin"]
     secret = next(secret for secret in general["cluster_secrets"] if secret["name"] == "jwt")
     assert secret["path"] == "/var/spool/slurm/jwt.key"
     assert secret["groups"] == ["slurm_controller", "slurm_accounting"]

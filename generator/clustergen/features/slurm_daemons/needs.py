@@ -72,8 +72,11 @@ def packages_of(_: Cluster) -> Iterator[PackageOf]:
         yield PackageOf(item, purpose)
 
 
-def packages(_: Cluster) -> Iterator[Package]:
+def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
+    if _has_jwt(cluster):
+        yield Package("slurm_node", "slurm_jwt")
+        yield Package("slurm_accounting", "slurm_jwt")
 
 
 def repositories(_: Cluster) -> Iterator[Repository]:
@@ -96,10 +99,12 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
         yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
 
 
+def _has_jwt(cluster: Cluster) -> bool:
+    """True if slurm.conf lets users authenticate by tokens."""
+    return "auth/jwt" in settings_of(cluster, "slurm.conf").text("AuthAltTypes").split(",")
+
+
 def _jwt_key(cluster: Cluster) -> str | None:
     """Where slurm.conf names the key of auth/jwt; None where that is not used."""
-    conf = settings_of(cluster, "slurm.conf")
-    if "auth/jwt" not in conf.text("AuthAltTypes").split(","):
-        return None
-    words = conf.text("AuthAltParameters").split(",")
+    words = settings_of(cluster, "slurm.conf").text("AuthAltParameters").split(",") if _has_jwt(cluster) else ()
     return next((word.removeprefix("jwt_key=") for word in words if word.startswith("jwt_key=")), None)
