@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from effects.change import GPU_JOBS, Change, by, config, loaded, option_of
@@ -16,7 +17,38 @@ _REGISTERED = (
 )
 _TOUCHED = (file("slurm.comment", "by the manifest\n"),)
 
+# Another machine has a MariaDB of its own, with what is copied from ctl, whose files are gone.
+_DATABASE = "/var/lib/database"
+_TO_CTL2 = (
+    "sacctmgr -i shutdown 2>/dev/null; sleep 1; mariadb -e shutdown;"
+    "while mariadb -e 'select 1' >/dev/null 2>&1; do sleep .3; done; sleep 1;"
+    f"cp -a {_DATABASE} {_DATABASE}.of-ctl2; mv {_DATABASE} {_DATABASE}.of-ctl;"
+    f"setsid mariadbd --user=mysql --datadir={_DATABASE}.of-ctl2 --skip-networking --skip-log-bin >/dev/null 2>&1 </dev/null &"
+    "until mariadb -e 'select 1' >/dev/null 2>&1; do sleep .3; done"
+)
+
+_DBD_MOVED = Change(
+    "dbd_moved",
+    (option(AccountingStorageHost="ctl2"),),
+    (
+        config("AccountingStorageHost", "ctl2"),
+        by("root", "sacctmgr -n show assoc format=account,user", "phys +alice"),
+        by("root", "sacct -n -a -X -o jobname,state", "batch +RUNNING"),
+        by("root", "mariadb -e 'select @@datadir'", r"of-ctl2"),
+    ),
+    releases=LATER,
+    database=True,
+    instead=(("hand", _TO_CTL2), ("put", ""), ("slurmdbd", ""), ("reconfigure", "")),
+    settle=8,
+)
 ACCOUNTS = (
+    _DBD_MOVED,
+    replace(
+        _DBD_MOVED,
+        name="dbd_moved_restart",
+        releases=("22.05",),
+        instead=(*_DBD_MOVED.instead[:-1], ("slurmctld", "")),
+    ),
     Change(
         "dbd_host",
         (option(AccountingStorageHost="ctl2"),),

@@ -6,6 +6,11 @@ from effects.change import Change, by, config, loaded, option_of
 from effects.changes_settings import plain
 from effects.configuration import LATER, Configuration, file, option, partition
 
+# Another machine has the name ctl2, a StateSaveLocation of its own, and what is copied from ctl.
+_TO_CTL2 = (
+    "scontrol shutdown slurmctld; while scontrol ping | grep -q ' is UP'; do sleep .3; done; sleep 1;"
+    "cd /var/lib/slurm; mv slurmctld slurmctld.of-ctl; cp -a slurmctld.of-ctl slurmctld; hostname ctl2"
+)
 _AS_ALICE = "setpriv --reuid alice --regid alice --clear-groups"
 _TWO_TIERS = partition("hi", Nodes="ALL", PriorityTier=10, MaxTime="INFINITE")
 _NO_REQUEUE = option(PreemptType="preempt/partition_prio", PreemptMode="REQUEUE")
@@ -235,6 +240,12 @@ DAEMONS = (
         (option(SlurmctldHost="ctl(10.99.7.20)"),),
         (config(r"SlurmctldHost\[0\]", r"ctl\(10.99.7.20\)"),),
         hand=("host", "controller"),
+    ),
+    Change(
+        "ctldhost_moved",
+        (option(SlurmctldHost="ctl2(10.99.7.20)"),),
+        (config(r"SlurmctldHost\[0\]", r"ctl2\(10.99.7.20\)"), by("root", "squeue -h -a -o '%j %T'", "^batch RUNNING")),
+        hand=("hand", _TO_CTL2),
     ),
     Change(
         "ctldhost_backup",

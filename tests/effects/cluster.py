@@ -223,7 +223,8 @@ class Cluster:
             stop(self.machine.processes("slurmctld"), 30)
             self.start_slurmctld()
             # Nodes register with their previous values before site.yml comes to them.
-            self.until(lambda: "SlurmdStartTime=None" not in self.run("scontrol show node"), 10, "registered nodes")
+            if self.machine.processes("slurmd"):
+                self.until(lambda: "SlurmdStartTime=None" not in self.run("scontrol show node"), 10, "registered nodes")
         elif action == "new-cluster-id":
             stop(self.machine.processes("slurmctld"), 30)
             self.run("rm -f /var/lib/slurm/slurmctld/clustername")

@@ -32,7 +32,7 @@ def judge(change: Change, verdict: Verdict, result: Mapping[str, Any]) -> Outcom
     silent = "; ".join(f"{check['command'][:50]}: {check['output'][-80:]}" for check in shown)
     stranded = _stranded(change, result)
     answer = verdict.plan.waiting
-    if verdict.is_refusal:
+    if verdict.is_refusal and not change.hand:
         return Outcome(RIGHT, f"forced: {lost}") if lost or dead else Outcome(STRICT, "forced, and no job was lost")
     if change.accepts and not silent:
         return Outcome(RIGHT, change.accepts)

@@ -97,7 +97,7 @@ submit() { # submit NAME PLACE OPTIONS…: a job on the node and in the partitio
   local name=$1 node partition
   read -r node partition <<<"${partitions[$2 % ${#partitions[@]}]}"
   shift 2
-  if number=$(sbatch --parsable -J "$name" -p "$partition" -w "$node" -n 1 --mem=8 -t 5 -o /dev/null -D /tmp "$@" 2>&1); then
+  if number=$(sbatch --parsable -J "$name" -p "$partition" -w "$node" -n 1 --mem=8 -t 5 -o /tmp/output.%x -D /tmp "$@" 2>&1); then
     number=${number%%;*}
     echo "$name" >>"$out/names"
   else
@@ -217,12 +217,14 @@ suspended "" | xargs -r -n 1 scontrol resume
 [ -z "${held-}" ] || scontrol release "$held"
 [ -z "${later-}" ] || scontrol update "jobid=$later" starttime=now
 until_true 120 none_left
-# A task of an array has its number behind the name.
+# A task of an array has its number behind the name; what did not complete ends with the last line of its output.
 scontrol -a -o show job | awk '{
   delete of
   for (i = NF; i > 0; i--) { at = index($i, "="); if (at) of[substr($i, 1, at - 1)] = substr($i, at + 1) }
   task = of["ArrayTaskId"] == "" ? "" : "_" of["ArrayTaskId"]
-  print "end\tjob\t" of["JobName"] task " " of["JobState"] " " of["Reason"] " " of["Restarts"] " " of["ExitCode"]
+  last = ""
+  if (of["JobState"] != "COMPLETED") while ((getline line < ("/tmp/output." of["JobName"])) > 0) last = ": " line
+  print "end\tjob\t" of["JobName"] task " " of["JobState"] " " of["Reason"] " " of["Restarts"] " " of["ExitCode"] last
 }' >>"$out/report"
 sed 's/^/end\tname\t/' "$out/names" >>"$out/report"
 if [ -n "$slurmdbd" ]; then
