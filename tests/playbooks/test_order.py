@@ -125,6 +125,7 @@ COMMANDS = {
 """Step → what a host runs for it."""
 _PARTS = "^systemd-tmpfiles|^clustergen-accounts names$"
 """Commands that belong to the step of another."""
+_OF_SLURM = r"systemctl (re)?start slurm|scontrol|move-state|new-cluster-id"
 _RELOAD = "systemctl daemon-reload"
 _UNITS = {"start", "unmount", "remount", "window"}
 """Whose files are units, which systemd has to read as well."""
@@ -154,8 +155,10 @@ def target_of(name: str) -> str:
     return f"/etc/systemd/system/{unit}" if unit else f"/etc/{name}"
 
 
-def answer(host: str, names: Iterable[str], slurm: str, release: str = "24.11") -> dict[str, Any]:
-    """The fact that the action `ask` makes of a host whose files differ so."""
+def answer(
+    host: str, names: Iterable[str], slurm: str, release: str = "24.11", pending: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The fact that the action `ask` makes of a host whose files differ so, and whose journal has these effects."""
     moves = {"window": "remount:data.mount", "start": "remount:new.mount"}
     files = {
         target_of(name): {"effect": moves.get(name, OF_FILES[name])} for name in names if name not in ("stop", "driver")
@@ -171,7 +174,7 @@ def answer(host: str, names: Iterable[str], slurm: str, release: str = "24.11") 
         "differs": [{"target": t, "what": ["content"], "there": not t.endswith("new.mount")} for t in files],
         "leftovers": list(leftovers),
         "effects_of": leftovers,
-        "pending": [],
+        "pending": list(pending),
         "running": UNITS[host],
         "units": {"new.mount": {}} if "start" in names else {},
     }
@@ -213,7 +216,7 @@ def answer(host: str, names: Iterable[str], slurm: str, release: str = "24.11") 
 class Run:
     """Carries out the plays of site.yml after the plan, and records what each host runs."""
 
-    def __init__(self, facts: dict[str, dict[str, Any]], directory: Path) -> None:
+    def __init__(self, facts: dict[str, dict[str, Any]], directory: Path, last: str = "") -> None:
         self.facts, self.directory = facts, directory
         self.hosts: list[str] = []
         self.plan, _, wrong = make_plan(facts, Asked(["head"], facts, facts, routers=["rtr"]))
@@ -223,6 +226,8 @@ class Run:
             self.nodes[host].active -= set(fact["start"])
         for play in playbook("site.yml")[1:]:
             self.play(play)
+            if play["name"] == last:
+                return
 
     def value(self, text: Any, host: str = "localhost") -> Any:
         """Of a template or a bare expression."""
@@ -448,6 +453,34 @@ def test_a_run_that_ended_before_the_second_restart_is_made_up_for(tmp_path: Pat
     facts["head"]["effects"] = ["restart-slurmctld:again"]
     run = Run(facts, tmp_path)
     assert [run.ran("head"), run.ran("c1")] == [["systemctl restart slurmctld.service"], []]
+
+
+@pytest.mark.parametrize(
+    ("edit", "release"),
+    [("devices", "22.05"), ("devices", "24.11"), ("limit", "24.11"), ("accounting", "24.11"), ("state", "24.11")],
+)
+def test_a_run_that_ends_after_any_play_is_carried_on_by_the_next(edit: str, release: str, tmp_path: Path) -> None:
+    """No command of Slurm's daemons is left out, and none runs twice."""
+    slurm = SLURM.replace(*OF_SLURM[edit])
+    names = [play["name"] for play in playbook("site.yml")]
+    facts = {host: answer(host, [], slurm, release) for host in UNITS}
+
+    def commands(*runs: Run) -> dict[str, list[str]]:
+        ran = {host: [command for run in runs for command in run.ran(host)] for host in UNITS}
+        return {host: [each for each in ran[host] if re.match(_OF_SLURM, each)] for host in UNITS}
+
+    whole = commands(Run(facts, tmp_path / "whole"))
+    assert any(whole.values())
+    for last in names[1:]:
+        directory = tmp_path / last
+        first = Run(facts, directory, last)
+        following = dict(facts)
+        if names.index(last) >= names.index("Files"):
+            for host in UNITS:
+                first.node(host)
+                pending = journal.read()["pending"]
+                following[host] = answer(host, [], SLURM, release, pending) | {"behind": bool(pending)}
+        assert commands(first, Run(following, directory)) == whole, last
 
 
 @pytest.mark.slow

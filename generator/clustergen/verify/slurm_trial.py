@@ -98,8 +98,9 @@ class State:
 @record
 class Report:
     """`states`: number of the step → the state after it, 0 for that before all. `jobs`: name → state, reason, restarts
-    and exit code at the end, or `no record`. `values`: what slurmctld reports of each question. `complaints`: why it
-    did not start. `records`: jobs that slurmdbd has as completed; None where the cluster has no accounting.
+    and exit code at the end, with its last line of output unless it completed, or `no record`. `values`: what slurmctld
+    reports of each question. `complaints`: why it did not start. `records`: jobs that slurmdbd has as completed; None
+    where the cluster has no accounting.
     """
 
     states: Mapping[int, State]
