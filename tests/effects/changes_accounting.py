@@ -23,7 +23,8 @@ _TO_CTL2 = (
     "sacctmgr -i shutdown 2>/dev/null; sleep 1; mariadb -e shutdown;"
     "while mariadb -e 'select 1' >/dev/null 2>&1; do sleep .3; done; sleep 1;"
     f"cp -a {_DATABASE} {_DATABASE}.of-ctl2; mv {_DATABASE} {_DATABASE}.of-ctl;"
-    f"setsid mariadbd --user=mysql --datadir={_DATABASE}.of-ctl2 --skip-networking --skip-log-bin >/dev/null 2>&1 </dev/null &"
+    f"setsid mariadbd --user=mysql --datadir={_DATABASE}.of-ctl2 --skip-networking --skip-log-bin"
+    " >/dev/null 2>&1 </dev/null &"
     "until mariadb -e 'select 1' >/dev/null 2>&1; do sleep .3; done"
 )
 

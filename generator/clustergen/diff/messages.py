@@ -81,10 +81,8 @@ _MOST_REASONS = 3
 
 def title(effect: Effect) -> str:
     text = TITLES[effect.kind]
-    if effect.unit is None:
-        return text
-    if effect == AGAIN:
-        return f"{text} again"
+    if effect.unit is None or effect == AGAIN:
+        return f"{text} again" if effect.unit else text
     return f"drain, restart {effect.unit}" if effect.kind == "drain" else f"{text} {effect.unit}"
 
 
