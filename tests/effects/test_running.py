@@ -17,8 +17,8 @@ from effects.verdicts import Verdict, judged
 pytestmark = [
     pytest.mark.real,
 ]
-SEVERAL = ("killwait", "feature", "prio_basic", "taskplugin", "topo_tree", "mpidefault")
-"""Some of these need a restart of slurmctld or of slurmd with 22.05, all only a reconfigure later."""
+SEVERAL = ("killwait", "feature", "prio_basic", "taskplugin", "topo_tree", "mpidefault", "cpuspeclist_gone")
+"""Some of these need restarts of slurmctld or of slurmd with 22.05, all only a reconfigure later."""
 
 
 def _install(release: str) -> SlurmInstall:
