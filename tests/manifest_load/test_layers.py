@@ -404,4 +404,4 @@ def test_nodes_that_change_their_type_are_the_only_ones_that_drain(tmp_path: Pat
     assert "drains 1 node (gpu3)" in output
     lines = text.splitlines()
     line = next(index for index, row in enumerate(lines) if "gpus:" in row)
-    assert f"after.yaml:{line + 1}:{lines[line].index('gpus:') + 1} node_types.h100-mig-slices: + " in output
+    assert f"after.yaml:{line + 1}:{lines[line].index('gpus:') + 1} nodes[gpu3].gpus: + {{mig: slices}}" in output

@@ -183,6 +183,24 @@ HINTS = {
         "slurm-key-unknown",
         "set max_time of a partition",
     ),
+    "apparent power": (
+        TINY,
+        ("slurm:", "facility: {cooling: 500kVA}\nslurm:"),
+        "unit-wrong",
+        "write the power, as 475kW with a factor of 0.95",
+    ),
+    "no MIG by a word": (
+        TINY,
+        ("{system: dgx-h100}", "{system: dgx-h100, gpus: {mig: off}}"),
+        "mig-plan-unknown",
+        "remove it: without a plan GPUs are whole",
+    ),
+    "a number as a switch": (
+        TINY,
+        ('{version: "24.11"}', '{version: "24.11", partitions: {a: {nodes: all, hidden: 1}}}'),
+        "type-wrong",
+        "write true",
+    ),
     "a CDU without a unit": (
         TINY,
         ("slurm:", "facility: {loops: {a: {cdus: {capacity: 1300}}}}\nslurm:"),

@@ -22,6 +22,7 @@ from clustergen.manifest.model import Manifest
 NVIDIA_ONLY = "clustergen configures NVIDIA GPUs only"
 WITHOUT_GPUS = "write gpus: {count: 0} for node types whose GPUs clustergen cannot configure"
 
+_NONE = ("off", "none", "no", "disabled")
 _SEVERAL = "write model: unknown and gres_type: false for a node whose GPUs have several models"
 _STATED = ("numa", "links", "autodetect", "driver", "kernel_modules")
 
@@ -188,6 +189,8 @@ def _addresses(stated: tuple[str, ...] | None, base: System | None, count: int) 
 def plan_hint(name: str, model: Gpu | None, similar: Iterable[str] = ()) -> str:
     """How a MIG plan is defined, with an example and all profiles of the GPU that it is for."""
     example = mig_example(model.mig_family, similar) if model else {}
+    if name in _NONE:
+        return "remove it: without a plan GPUs are whole"
     if model and not model.mig_family and model.id != "unknown":
         return f"remove it: the {model.nvml_name} does not support MIG"
     plan = on_one_line({"mig_plans": {name: {"profiles": example or {"3g.40gb": 2}}}})

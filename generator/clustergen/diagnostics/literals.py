@@ -59,6 +59,10 @@ _MEANT = {
 
 
 _SWITCH = ("true", "false")
+_WORDS_OF_SWITCHES = {
+    **dict.fromkeys(("yes", "on", "y", "1"), "true"),
+    **dict.fromkeys(("no", "off", "n", "0"), "false"),
+}
 _YES, _NO = ("yes", "on"), ("no", "off")  # text to YAML 1.2
 
 
@@ -157,8 +161,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if "text" in expected and isinstance(value, (bool, int, float)) and text:
         refused, instead = refusal(declared, text)
         return instead if refused else f'put it in quotes: "{text}"'
-    if first == "true or false" and isinstance(value, str) and value.lower() in ("yes", "on", "no", "off", "y", "n"):
-        return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
+    if first == "true or false" and str(value).lower() in _WORDS_OF_SWITCHES:
+        return f"write {_WORDS_OF_SWITCHES[str(value).lower()]}"
     if first in ("a whole number", "a number") and isinstance(value, str):
         return _number_hint(first, value, text, declared, key)
     if first == "true or false" and text[:1] in ("'", '"') and text[1:-1] in _SWITCH:

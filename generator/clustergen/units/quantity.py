@@ -221,6 +221,13 @@ class Watts(_Quantity):
         """40 may be a rack's kW or a card's W; 200 and more are W."""
         return f"{number}W" if float(number) >= 200 else f"{number}kW or {number}W"
 
+    @classmethod
+    def _wrong_unit(cls, number: str, unit: str) -> UnitError:
+        if unit in ("VA", "kVA", "MVA"):
+            watts = f"{float(number) * 0.95:g}{unit.replace('VA', 'W')}"
+            return UnitError(f"{number}{unit} is apparent power", f"write the power, as {watts} with a factor of 0.95")
+        return super()._wrong_unit(number, unit)
+
     @property
     def kw(self) -> float:
         return self.value / 1000
