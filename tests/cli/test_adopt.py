@@ -78,6 +78,7 @@ def test_an_adopted_tree_has_the_files_of_the_directory_alone(adopted: Path) -> 
     assert "warning" not in validation.output
 
 
+@pytest.mark.slow
 def test_next_shows_what_each_area_changes(adopted: Path) -> None:
     result = run("adopt", "--next", adopted)
     rows = {line.split()[0]: line for line in result.output.splitlines()}

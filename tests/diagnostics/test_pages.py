@@ -53,6 +53,7 @@ def _shows_the_output(code: str) -> None:
         assert result.exit_code == (1 if shown.verb == "lint" else CODES[code].exit_code)
 
 
+@pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_right_manifest_does_not_give_the_code(code: str) -> None:

@@ -16,7 +16,7 @@ from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_text
 from clustergen.manifest.source import load
 
-_CONF = """\
+CONF = """\
 ClusterName=Hall
 SlurmctldHost=head
 SlurmUser=slurm
@@ -27,21 +27,21 @@ GresTypes=gpu
 NodeName=g[1-2] Sockets=2 CoresPerSocket=56 ThreadsPerCore=2 RealMemory=1000000 Gres=gpu:h100:8
 PartitionName=p Nodes=ALL AllowQos=normal,urgent AllowAccounts=2024-07,art QOS=urgent
 """
-_DBD = "DbdHost=head\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
+DBD = "DbdHost=head\nSlurmUser=slurm\nStorageType=accounting_storage/mysql\n"
 _COLUMNS = (
     "Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES|GrpJobs|MaxTRES|MaxWall|MaxTRESPU|MaxJobsPU|"
     "MaxSubmitPU|GrpSubmit|GrpTRESMins|GrpTRESRunMins|GrpWall|MaxJobsPA|MaxSubmitPA|MaxTRESMins|MaxTRESPA|"
     "MaxTRESPerNode|MinTRES|PreemptExemptTime|"
 )
 _REST = "|" * 11
-_QOS = f"""\
+QOS = f"""\
 {_COLUMNS}
 normal|0|00:00:00||cluster||1.000000||||||||{_REST}
 urgent|100|00:02:00|spare|requeue|DenyOnLimit,NoDecay|1.000000|mem=8T|7|cpu=7|2-00:00:00|cpu=64,gres/gpu:h100=3|5||\
 9|gres/gpu=600|cpu=5|1-00:00:00|3|4|cpu=90|cpu=10,mem=96G|cpu=12|cpu=1|00:10:00|
 spare|0|00:00:00||cluster||0.250000||||||||{_REST}
 """
-_DUMP = """\
+DUMP = """\
 # To edit this file start with a cluster line for the new cluster
 # Account - 'cs':MaxTRESPerJob=node=5
 Cluster - 'hall':Fairshare=1:QOS='normal'
@@ -64,7 +64,7 @@ User - 'tom':Partition='p':DefaultAccount='paint':Fairshare=1
 """
 
 
-def _directory(tmp_path: Path, conf: str = _CONF, dbd: str | None = _DBD) -> Path:
+def _directory(tmp_path: Path, conf: str = CONF, dbd: str | None = DBD) -> Path:
     directory = tmp_path / "slurm"
     directory.mkdir(exist_ok=True)
     (directory / "slurm.conf").write_text(conf)
@@ -95,7 +95,7 @@ def _notes(result: ImportResult, kind: str = "left-out") -> list[str]:
 
 @pytest.mark.slow
 def test_accounts_with_their_qos(tmp_path: Path) -> None:
-    result, slurm = _imported(tmp_path, _DUMP, _QOS)
+    result, slurm = _imported(tmp_path, DUMP, QOS)
     assert slurm["qos"] == {
         "urgent": {
             "priority": 100,
@@ -153,7 +153,7 @@ def test_accounts_with_their_qos(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_script_sets_what_the_books_say(tmp_path: Path) -> None:
-    _imported(tmp_path, _DUMP, _QOS)
+    _imported(tmp_path, DUMP, QOS)
     path = tmp_path / "manifest.yaml"
     tree, _ = render(validate(path), path)
     assert tree is not None
@@ -174,7 +174,7 @@ QOS - 'normal':Description='Normal QOS default'
 QOS - 'urgent':Description='urgent':GraceTime=120:MaxWallDurationPerJob=2880:MaxSubmitJobsPU=9:Preempt='spare'
 QOS - 'spare':Description='spare':UsageFactor=0.250000
 """
-    result, slurm = _imported(tmp_path, qos + _DUMP)
+    result, slurm = _imported(tmp_path, qos + DUMP)
     assert slurm["qos"] == {
         "urgent": {
             "priority": 0,
@@ -192,7 +192,7 @@ QOS - 'spare':Description='spare':UsageFactor=0.250000
 @pytest.mark.slow
 def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
     """A QOS without its limits would take them from the database."""
-    result, slurm = _imported(tmp_path, _DUMP)
+    result, slurm = _imported(tmp_path, DUMP)
     assert "qos" not in slurm
     assert not any("qos" in account or "default_qos" in account for account in slurm["accounts"].values())
     assert any("sacctmgr -P show qos" in words for words in _notes(result))
@@ -201,7 +201,7 @@ def test_without_the_qos_nothing_of_them_is_taken(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
     users = "".join(f"User - 'u{n}':DefaultAccount='art':Fairshare=1:WCKeys='w{n}'\n" for n in range(300))
-    result, slurm = _imported(tmp_path, _DUMP + "Parent - 'art'\n" + users)
+    result, slurm = _imported(tmp_path, DUMP + "Parent - 'art'\n" + users)
     assert len(slurm["accounts"]["art"]["users"]) == 300
     (line,) = [words for words in _notes(result) if "of 300 users" in words]
     assert line.startswith("books0:19: WCKeys of 300 users (u0 in art: w0, u1 in art: w1, u2 in art: w2, …)")
@@ -226,7 +226,7 @@ def test_many_users_with_the_same_are_one_line(tmp_path: Path) -> None:
 def test_entries_that_leave_the_database_are_reported(
     tmp_path: Path, row: str, note: str, left: dict[str, Any]
 ) -> None:
-    result, slurm = _imported(tmp_path, f"{_QOS}odd|0|00:00:00|{row}|||||{_REST}\n")
+    result, slurm = _imported(tmp_path, f"{QOS}odd|0|00:00:00|{row}|||||{_REST}\n")
     (words,) = [words for words in _notes(result) if note in words]
     assert words.endswith("; clustergen-accounts removes it from the database")
     assert slurm["qos"]["odd"] == {"priority": 0, **left}
@@ -237,7 +237,7 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
     lines = (
         "Account - 'no way':Fairshare=1\nParent - 'no way'\nAccount - 'below':Fairshare=1\nUser - 'kim':Fairshare=1\n"
     )
-    result, slurm = _imported(tmp_path, _DUMP + lines)
+    result, slurm = _imported(tmp_path, DUMP + lines)
     assert "below" not in slurm["accounts"]
     # Line 19 opens its users, and is not reported a second time.
     assert "books0:19: account no way, with its users: the name is not valid in a manifest" not in _notes(result)
@@ -249,15 +249,15 @@ def test_accounts_below_one_that_cannot_be_taken(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_slurmdbd_of_others(tmp_path: Path) -> None:
-    result, slurm = _imported(tmp_path, _DUMP, dbd=None)
+    result, slurm = _imported(tmp_path, DUMP, dbd=None)
     assert "art" in slurm["accounts"]
     assert any("there is no slurmdbd.conf" in words for words in _notes(result, "choice"))
 
 
 @pytest.mark.slow
 def test_no_accounting_at_all(tmp_path: Path) -> None:
-    conf = "\n".join(line for line in _CONF.splitlines() if "Accounting" not in line) + "\n"
-    result, slurm = _imported(tmp_path, _DUMP, conf=conf, dbd=None)
+    conf = "\n".join(line for line in CONF.splitlines() if "Accounting" not in line) + "\n"
+    result, slurm = _imported(tmp_path, DUMP, conf=conf, dbd=None)
     assert "accounts" not in slurm
     assert any("does not use slurmdbd for accounting" in words for words in _notes(result))
 
@@ -265,17 +265,17 @@ def test_no_accounting_at_all(tmp_path: Path) -> None:
 _BAD: list[tuple[bytes, str]] = [
     (b"", "books:1: neither a sacctmgr dump"),
     (b"\x00\xff\x17" * 90, "books:1: neither a sacctmgr dump"),
-    (_DUMP.encode("utf-16"), "books:1: neither a sacctmgr dump"),
-    (_CONF.encode(), "books:1: neither a sacctmgr dump"),
+    (DUMP.encode("utf-16"), "books:1: neither a sacctmgr dump"),
+    (CONF.encode(), "books:1: neither a sacctmgr dump"),
     (b"normal|0|00:00:00\n", "books:1: the first line of the table does not contain the column names"),
     (b"Name|Priority|Preempt\nnormal|0|\n", "books:1: the table of QOS has no column Flags, GraceTime, GrpJobs, "),
     (b"Cluster|Account|User|Share\nhall|root||1\n", "books:1: a table of accounts"),
     (
-        _DUMP.replace("'hall'", "'barn'").encode(),
+        DUMP.replace("'hall'", "'barn'").encode(),
         "books:3: this dump is of cluster 'barn', but slurm.conf is of 'Hall'",
     ),
-    ((_DUMP + "Cluster - 'barn':Fairshare=1\n").encode(), "books:18: a second cluster, 'barn', after 'hall'"),
-    (_DUMP.replace("Cluster - ", "# ").encode(), "books:5: accounts without a cluster"),
+    ((DUMP + "Cluster - 'barn':Fairshare=1\n").encode(), "books:18: a second cluster, 'barn', after 'hall'"),
+    (DUMP.replace("Cluster - ", "# ").encode(), "books:5: accounts without a cluster"),
 ]
 
 
@@ -301,7 +301,7 @@ _LOST: list[tuple[bytes, bytes, str]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "note"), _LOST, ids=[note for _, _, note in _LOST])
 def test_an_unreadable_line_is_reported(tmp_path: Path, old: bytes, new: bytes, note: str) -> None:
-    result, slurm = _imported(tmp_path, _DUMP.encode().replace(old, new), _QOS)
+    result, slurm = _imported(tmp_path, DUMP.encode().replace(old, new), QOS)
     assert any(words.startswith(note) for words in _notes(result))
     assert "\0" not in as_text(result)
     assert slurm["qos"].keys() == {"urgent", "spare"}
@@ -309,7 +309,7 @@ def test_an_unreadable_line_is_reported(tmp_path: Path, old: bytes, new: bytes, 
 
 @pytest.mark.slow
 def test_latin_1_and_ends_of_lines_of_other_systems(tmp_path: Path) -> None:
-    dump = _DUMP.replace("oil & water", "Öl & Wasser").replace("\n", "\r\n").encode("latin-1")
+    dump = DUMP.replace("oil & water", "Öl & Wasser").replace("\n", "\r\n").encode("latin-1")
     result, slurm = _imported(tmp_path, dump)
     assert slurm["accounts"]["paint"]["description"] == "Öl & Wasser"
     assert slurm["accounts"]["paint"]["max_jobs"] == 3
@@ -327,7 +327,7 @@ def test_books_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
 @pytest.mark.slow
 def test_sacctmgr_dumps_in_the_directory_are_not_reported_as_skipped(tmp_path: Path) -> None:
     directory = _directory(tmp_path)
-    (directory / "books").write_text(_DUMP)
+    (directory / "books").write_text(DUMP)
     (directory / "notes.txt").write_text("other things\n")
     import_result = import_directory(directory, version="24.11", os="rocky-9", accounts=[directory / "books"])
     (words,) = [words for words in _notes(import_result, "choice") if "not read" in words]

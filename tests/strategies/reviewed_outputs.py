@@ -33,8 +33,10 @@ from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import load
 from clustergen.render.tree import Tree
+from clustergen.slurmrules.field_table import FIELDS, MORE
 from clustergen.verify.checks import CHECKS
-from strategies import machines
+from strategies import diffs, machines
+from strategies.findings import changed
 from strategies.pages import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -105,6 +107,18 @@ def _of_slurm_files() -> Outputs:
         for path in sorted(Path().iterdir()):
             yield _run("lint", path.name)
             yield _run("import", path.name, "--format", "json")
+        yield from _of_accounts()
+
+
+def _of_accounts() -> Outputs:
+    """`import` of what sacctmgr prints, in the current directory."""
+    from importer import test_accounts as books
+
+    Path("books").mkdir()
+    contents = {"slurm.conf": books.CONF, "slurmdbd.conf": books.DBD, "hall.dump": books.DUMP, "qos.txt": books.QOS}
+    for name, content in contents.items():
+        (Path("books") / name).write_text(content, encoding="utf-8")
+    yield _run("import", "books", "--accounts", "books/hall.dump", "--accounts", "books/qos.txt")
 
 
 def _of_changes() -> Outputs:
@@ -116,6 +130,19 @@ def _of_changes() -> Outputs:
         yield words, text(difference)
         yield f"{words} --format json", as_json([difference], [], [])
         yield f"{words} --format markdown", markdown([difference], [], [])
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        Path("old.yaml").write_text(diffs.MANIFEST, encoding="utf-8")
+        Path("new.yaml").write_text(changed(diffs.MANIFEST, *_EDITS), encoding="utf-8")
+        yield _run("diff", "old.yaml", "new.yaml")
+
+
+_EDITS = (
+    ("c[1-4]", "c[1-5]"),
+    ("10.0.0.[1-4]", "10.0.0.[1-5]"),
+    ("max_time: 30", "max_time: 60"),
+    ("memory: 1TiB", "memory: 2TiB"),
+    ("slurm:", "storage:\n  home: {type: nfs, server: 10.0.255.9, path: /export/home, mount: /home}\nslurm:"),
+)
 
 
 def _side(name: str) -> Snapshot:
@@ -170,12 +197,19 @@ def _of_checks() -> Outputs:
         yield f"verify --only {check.name}", "\n".join((check.what, check.parser, check.proves, *sorted(places)))
 
 
+def _of_keys() -> Outputs:
+    """The fields that set each key of Slurm's files."""
+    keys = {key for table in (FIELDS, MORE) for rows in table.values() for key in rows}
+    yield from (_run("explain", key) for key in sorted(keys))
+
+
 CASES: dict[str, Callable[[], Outputs]] = {
     **{name: partial(_of_cluster, name) for name in MANIFESTS},
     "help": _of_help,
     "itself": _of_itself,
     "resolved schema": _of_the_resolved_schema,  # with the comments of the sources, which `tools/mutate --record` drops
     "codes": _of_codes,
+    "keys": _of_keys,
     "slurm files": _of_slurm_files,
     "changes": _of_changes,
     "machines": _of_machines,

@@ -219,6 +219,7 @@ def test_a_client_without_a_way_to_the_routers_is_an_error() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edits", "verdict", "steps"),
     [
