@@ -133,6 +133,7 @@ def test_headings_and_notes_of_other_tools_say_nothing_of_the_cluster(comment: s
     assert (comments.head, dict(comments.above), comments.tail) == ((), {}, ())
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("line", "fields", "options"),
     [

@@ -82,6 +82,7 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
     assert "fabric" not in data["networks"]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("plugin", "topology", "reason"),
     [

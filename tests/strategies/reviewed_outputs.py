@@ -203,6 +203,16 @@ def _of_keys() -> Outputs:
     yield from (_run("explain", key) for key in sorted(keys))
 
 
+def _of_explanations() -> Outputs:
+    """Lines of files, fields and values of a small cluster."""
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        Path("manifest.yaml").write_text(diffs.MANIFEST, encoding="utf-8")
+        yield _run("explain", "manifest.yaml", "/etc/slurm/gres.conf")
+        yield _run("explain", "manifest.yaml", "/etc/hosts:8-12", "--format", "json")
+        yield _run("explain", "slurm.partitions.max_time")
+        yield _run("explain", "node_types", "--format", "json")
+
+
 CASES: dict[str, Callable[[], Outputs]] = {
     **{name: partial(_of_cluster, name) for name in MANIFESTS},
     "help": _of_help,
@@ -210,6 +220,7 @@ CASES: dict[str, Callable[[], Outputs]] = {
     "resolved schema": _of_the_resolved_schema,  # with the comments of the sources, which `tools/mutate --record` drops
     "codes": _of_codes,
     "keys": _of_keys,
+    "explanations": _of_explanations,
     "slurm files": _of_slurm_files,
     "changes": _of_changes,
     "machines": _of_machines,

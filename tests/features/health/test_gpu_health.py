@@ -189,6 +189,7 @@ def test_warn_only_logs_and_off_leaves_the_script_out(trees: Path, tmp_path: Pat
     assert codes_of(manifest(health={"dcgm": True}), tmp_path) == ["value-not-allowed"]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize(
     ("outputs", "reason"),

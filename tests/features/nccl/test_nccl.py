@@ -197,6 +197,7 @@ def test_values_that_nccl_would_misread(tmp_path: Path, value: str) -> None:
     assert codes_of(manifest(nccl={"env": {"NCCL_DEBUG_FILE": value}}), tmp_path) == ["nccl-value-wrong"]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("version", ["2.8", "2.18", "2.21", "2.27", "2.30"])
 @pytest.mark.parametrize("fabric", [{}, {"sharp": True, "service_level": 2}, {"type": "roce"}, {"type": "ethernet"}])
 def test_each_release_knows_every_name(tmp_path: Path, version: str, fabric: dict[str, Any]) -> None:
