@@ -114,9 +114,8 @@ long: venv parsers docker ## what takes hours: all cases, thousands of mutations
 benchmark: venv ## write docs/benchmarks.md: times of all verbs as ratios, and instructions where valgrind is installed
 	$(BIN)/python benchmarks/run.py --runs 5 $(if $(shell command -v valgrind),--instructions) --write docs/benchmarks.md
 
-mutants: venv parsers ## write docs/mutants.md: changes of the code that the tests notice; SEED draws others (an hour, and once two to record)
-	ls build/mutants/reach-test-*.pickle >/dev/null 2>&1 || for level in quick test; do \
-		$(BIN)/python tools/mutate --record $$level || exit; done
+mutants: venv parsers ## write docs/mutants.md: changes of the code that the tests notice; SEED draws others
+	ls build/mutants/reach-quick-*.pickle >/dev/null 2>&1 || $(BIN)/python tools/mutate --record quick
 	$(BIN)/python tools/mutate --seed $(SEED) --count 40 --workers $(WORKERS) --write docs/mutants.md
 
 pythons: ## the quick tests with other Pythons (PYTHONS; debian:forky has 3.14), and with the oldest libraries that are allowed

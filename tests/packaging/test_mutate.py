@@ -32,6 +32,7 @@ def unused():
 '''
 TESTS = """
 import subprocess, sys
+import pytest
 from clustergen.sizes import is_large, label
 
 def test_first():
@@ -44,6 +45,10 @@ def test_process():
     program = "from clustergen.sizes import label; print(label(3))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True)
     assert done.stdout == b"small\\n"
+
+@pytest.mark.slow
+def test_limit():
+    assert not is_large(7)
 """
 CONFTEST = """
 import hypothesis
@@ -61,7 +66,7 @@ def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text.removeprefix("\n"), encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\nmarkers = ["real", "container", "long", "slow"]\n', encoding="utf-8"
+        '[tool.pytest.ini_options]\nmarkers = ["real", "container", "long", "slow", "many"]\n', encoding="utf-8"
     )
     (tmp_path / ".venv").symlink_to(sys.prefix)
     shutil.copytree(ROOT / "tools/mutation", tmp_path / "tools/mutation")
@@ -75,10 +80,15 @@ def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
         return done.stdout
 
     assert "3 tests recorded, 0 failed" in mutate("--record", "quick")
-    output = mutate("--seed", "3", "--count", "40", "--write", "page.md")
+    draw = ("--seed", "3", "--count", "40", "--write", "page.md")
+    output = mutate(*draw, "--quick")
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "| all | 4 | 1 | 1 | 2 | 1 |" in page, output
     assert "survived: `sizes.py:10`\n\n```diff\n-    return size > LIMIT\n+    return (size >= LIMIT)\n```" in page
-    assert "sizes.py:10  3 + 0 tests" in output, "what a cache keeps, and another process, counts for each"
+    assert "sizes.py:10  3 tests" in output, "what a cache keeps, and another process, counts for each"
     assert "not reached: `sizes.py:18`\n\n```diff\n-    raise ValueError\n+    pass\n```" in page
     assert (tmp_path / "generator/clustergen/sizes.py").read_text(encoding="utf-8") == MODULE.removeprefix("\n")
+    mutate(*draw)
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| all | 4 | 1 | 2 | 1 | 1 |" in page, "the slow test is recorded for what the others leave"
+    assert "Of the others those near the mutants ran" in page
