@@ -28,7 +28,7 @@ def write(table: str, texts: Mapping[str, str]) -> None:
 
 def main() -> None:
     from rules import test_fabric, test_hardware, test_names_and_addresses, test_partitions
-    from strategies import lint_sites, reviewed_outputs, service_manifests, slurm_manifests
+    from strategies import lint_sites, mistakes, reviewed_outputs, service_manifests, slurm_manifests
     from strategies.findings import diagnosed, words
 
     write("lint", {name: lint_sites.findings(*row) for name, row in lint_sites.rows().items()})
@@ -41,6 +41,7 @@ def main() -> None:
         "slurm": slurm_manifests.WRONG,
     }.items():
         write(table, {name: words(diagnosed(text)) for name, (text, _) in rows.items()})
+    write("mistakes", {title: text for name in mistakes.MANIFESTS for title, text in mistakes.findings(name).items()})
     reviewed_outputs.write()
 
 
