@@ -17,8 +17,8 @@ import pytest
 
 
 class Recorder:
-    """`tests` has the seconds of each test, and the bytes of its lines, compressed: also of those that fail, since some do
-    in the instrumented copy alone.
+    """`tests` has the seconds of each test, and the bytes of its lines, compressed: also of those that fail, since some
+    do so in the instrumented copy alone.
     """
 
     def __init__(self, output: str) -> None:
