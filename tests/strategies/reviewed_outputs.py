@@ -188,6 +188,7 @@ def _of_findings() -> Outputs:
 def _of_checks() -> Outputs:
     """The files that each check of `verify` reads, and what it proves."""
     files = [file for name in MANIFESTS for file in _compiled(name)[1]]
+    yield _run("verify", "--list")
     for check in CHECKS:
         places = {
             file.target or file.path
