@@ -51,9 +51,11 @@ class NodeRoot:
 
     @property
     def hosts_text(self) -> str:
-        """Its /etc/hosts; "" where it gets none."""
-        entry = self.files.get("/etc/hosts")
-        return entry.text if entry else ""
+        """Its /etc/hosts; "" where it gets none. The name of a node without an address is added, as if DNS had it."""
+        if not (entry := self.files.get("/etc/hosts")):
+            return ""
+        is_known = any(self.name in line.partition("#")[0].split()[1:] for line in entry.text.splitlines())
+        return entry.text if is_known or not self.hosts else f"{entry.text}\n198.51.100.1 {self.name}\n"
 
 
 def system_and_arch(group: str) -> tuple[str, str]:

@@ -58,7 +58,8 @@ power() {
   while sleep 0.2; do
     case $(cat /run/button/$1) in
       on) [ -n "$daemon" ] || { boot $1; daemon=$!; } ;;
-      off | lost) [ -z "$daemon" ] || { kill -9 $daemon; wait $daemon; daemon=; } ;;
+      off | lost) # a slurmd that read its files again is no child of unshare any more
+        [ -z "$daemon" ] || { kill -9 $daemon $(cat /run/slurmd-$1.pid); wait $daemon; daemon=; } ;;
     esac
   done
 }
