@@ -33,9 +33,9 @@ def run_pip(subject: str, arguments: Sequence[str]) -> None:
         raise ClustergenError(f"{subject} could not be downloaded: {reason}")
 
 
-def packages_directory(name: str, version: str) -> Path:
-    """Where `unpack` puts packages, some of which are compiled for one release of Python."""
-    return parsers_directory() / f"{name}-{version}-{sys.implementation.cache_tag}"
+def packages_directory(name: str, version: str, python: str | None = sys.implementation.cache_tag) -> Path:
+    """Where `unpack` puts packages, some of which are compiled for one release of Python: `cpython-311`."""
+    return parsers_directory() / f"{name}-{version}-{python}"
 
 
 def unpack(subject: str, directory: Path, arguments: Sequence[str], report: Callable[[str], None]) -> None:
