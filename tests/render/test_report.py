@@ -245,7 +245,7 @@ def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> 
         "`head`",
         r"secrets\_given: \{slurmdbd: …\}",
     )
-    assert supplied["certificates of the log transport"][0] == "`g[1-4],head,nfs[1-2],oss[1-2],rtr[1-2],sm`"
+    assert supplied["certificates of the log transport"][0] == "`g[1-4],head,nfs[1-2],oss[1-2],rented[1-2],rtr[1-2],sm`"
     assert supplied["ssh key of the drift timer"] == ("`head`", "a key of root that all nodes accept")
     assert supplied["accounts and users of Slurm"][0] == "`head`"
     assert supplied[r"package repository storage\_scale"][0] == "`g[1-4]`"
