@@ -11,17 +11,16 @@ from clustergen.diagnostics import ManifestPath
 
 def is_stated(section: object, path: str) -> bool:
     """True if the section (a model or mapping of the manifest) sets the field: `slurm.priority.weights.age`."""
-    value = section
+    value, is_set = section, bool(path)
     for name in path.split("."):
         if isinstance(value, BaseModel):
-            if name not in value.model_fields_set:
-                return False
-            value = getattr(value, name)
+            is_set = is_set and name in value.model_fields_set
+            value = getattr(value, name, None)  # of a default as well: explain tries the fields that were read
         elif isinstance(value, dict) and name in value:
             value = value[name]
         else:
             return False
-    return bool(path)
+    return is_set
 
 
 def stated_at(section: BaseModel, *path: str) -> ManifestPath | None:
