@@ -58,10 +58,17 @@ def _answer(host, module):
         "changed": False,
         "differs": [],
         "leftovers": [],
+        "foreign": [],
+        "slipped": [],
+        "unrecorded": False,
+        "mounts": {},
+        "hiding": [],
         "effects_of": {},
         "pending": [],
         "packages": [],
         "paths": [],
+        "modules": [],
+        "started": [],
         "units": {},
         "secrets": _secrets(module),
         "running": [],
@@ -75,7 +82,6 @@ def _answer(host, module):
         "unwritable": None,
         "systemd": True,
         "outputs": {"files": {}, "late": [], "large": []},
-        "applied": "",
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import (
     Text,
     Words,
 )
+from strategies.played_nodes import GOOD, ROOT
 
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "truth is no number": (Number(), True, "x is not a number"),
@@ -59,3 +61,8 @@ def test_what_is_not_described_is_dropped() -> None:
     answer = {"names": ["a", "\x1bbcdef"], "at": 1, "more": "x"}
     assert schema.check(answer, "x") == {"names": ["a", "\x1bbcd…"], "at": 1}
     assert schema.check({"names": [], "at": None}, "x") == {"names": [], "at": None}
+
+
+def test_nodes_that_the_benchmarks_pretend_answer_as_others_do() -> None:
+    stub = runpy.run_path(str(ROOT / "benchmarks/stub/stub.py"))
+    assert stub["_answer"]("c1", b"node_state").keys() == GOOD.keys()
