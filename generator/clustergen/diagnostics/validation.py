@@ -162,10 +162,12 @@ class _Translator:
             if kinds := tags_with(at.declared, tag, str(at.path[-1])):
                 instead = f"move it to an entry with {tag}: {' or '.join(kinds)}, which has a key {quote(at.path[-1])}"
                 return self._missing((*at.path, tag), instead)
-            likely = (
-                tags_with(at.declared, tag, *section) if isinstance(section := self._value(at.path), Mapping) else ()
-            )
-            kinds = likely if len(likely) == 1 else tags_of(at.declared, tag)
+            section, kinds = self._value(at.path), tags_of(at.declared, tag)
+            if isinstance(section, Mapping):
+                if len(section) == 1 and (key := next(iter(section))) in kinds and isinstance(section[key], Mapping):
+                    return self._missing((*at.path, tag), f"write {on_one_line({tag: key, **section[key]})}")
+                likely = tags_with(at.declared, tag, *section)
+                kinds = likely if len(likely) == 1 else kinds
             return self._missing((*at.path, tag), f"add {tag}: {kinds[0] if len(kinds) == 1 else one_of(kinds)}")
         if kind == "union_tag_invalid":
             allowed = re.findall(r"'([^']*)'", context["expected_tags"])

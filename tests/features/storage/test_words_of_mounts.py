@@ -73,6 +73,12 @@ def test_a_mount_by_its_keys_gets_its_type() -> None:
     assert [one.hint for one in diagnosed(text) if one.code == "key-missing"] == ["add type: nfs"]
 
 
+def test_a_type_above_the_keys_of_a_mount_goes_among_them() -> None:
+    keys = "server: 10.0.0.9, path: /srv, mount: /data"
+    text = changed(TINY, ("slurm: {", f"storage: {{a: {{nfs: {{{keys}}}}}}}\nslurm: {{"))
+    assert [one.hint for one in diagnosed(text) if one.code in _SHAPE] == [f"write {{type: nfs, {keys}}}"]
+
+
 @pytest.mark.parametrize("kind", ENTRIES)
 def test_a_key_that_is_there_already_is_to_be_removed(kind: str) -> None:
     (hint,) = shape(kind, "", "mountpoint: /elsewhere")
