@@ -23,13 +23,13 @@ def test_no_change(tmp_path: Path) -> None:
     assert diff(one, one).stdout == f"small: no change\n{one} → {one}, Slurm 24.11\n"
 
 
-@pytest.mark.parametrize(("sides", "said"), [((0, 1), "this cluster is removed"), ((1, 0), "a new cluster")])
-def test_a_cluster_of_one_side_alone(sides: tuple[int, int], said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sides", "line"), [((0, 1), "this cluster is removed"), ((1, 0), "a new cluster")])
+def test_a_cluster_of_one_side_alone(sides: tuple[int, int], line: str, tmp_path: Path) -> None:
     for place in ("two/a", "two/b", "one/a"):
         write(tmp_path / place)
     old, new = (str(tmp_path / ("two", "one")[side]) for side in sides)
     done = diff(old, new)
-    assert (done.exit_code, done.stdout) == (1, f"b: {said}\n")
+    assert (done.exit_code, done.stdout) == (1, f"b: {line}\n")
 
 
 @pytest.mark.slow
