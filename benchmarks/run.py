@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import manifests
-from timing import CLUSTERGEN, LIMIT_S, ROOT, Timing, in_turns, row
+from timing import CLUSTERGEN, LIMIT_S, ROOT, Timing, in_turns, row, rows_beside
 from verbs import bench_verbs, instructions_table
 
 import apply
@@ -185,15 +185,7 @@ def bench_adopt(work: Path, runs: int) -> list[str]:
         },
         runs,
     )
-    base = timings["import"].cpu
-    return [
-        row(
-            f"{verb}, 1,000 nodes",
-            timing,
-            "" if verb == "import" else f"{timing.cpu / base:.2f} times the CPU of import",
-        )
-        for verb, timing in timings.items()
-    ]
+    return rows_beside(timings, "import", "1,000 nodes")
 
 
 PLAYBOOK = """

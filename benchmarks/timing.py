@@ -74,3 +74,12 @@ def in_turns(commands: dict[str, tuple[list[str], Callable[[], None] | None]], r
 
 def row(name: str, timing: Timing, remark: str) -> str:
     return f"| {name} | {timing.median:.2f} | {timing.best:.2f} | {timing.megabytes:.0f} | {remark} |"
+
+
+def rows_beside(timings: dict[str, Timing], floor: str, what: str) -> list[str]:
+    """A row for each, named with `what`; the remark of all but `floor` is the ratio of their CPU times."""
+    base = timings[floor].cpu
+    return [
+        row(f"{name}, {what}", timing, "" if name == floor else f"{timing.cpu / base:.2f} times the CPU of {floor}")
+        for name, timing in timings.items()
+    ]

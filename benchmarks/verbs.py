@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from timing import CLUSTERGEN, LIMIT_S, ROOT, in_turns, row
+from timing import CLUSTERGEN, LIMIT_S, ROOT, in_turns, rows_beside
 
 from clustergen.verify.slurm_roots import parsers_directory
 
@@ -45,15 +45,7 @@ def bench_verbs(work: Path, runs: int) -> list[str]:
     if parsers_directory().is_dir():
         every["verify"] = [*CLUSTERGEN, "verify", str(TREE)]
     timings = in_turns({name: (command, None) for name, command in every.items()}, runs)
-    floor = timings["validate"].cpu
-    return [
-        row(
-            f"{name}, 64 GPUs",
-            timing,
-            "" if name == "validate" else f"{timing.cpu / floor:.2f} times the CPU of validate",
-        )
-        for name, timing in timings.items()
-    ]
+    return rows_beside(timings, "validate", "64 GPUs")
 
 
 def instructions_table(work: Path) -> list[str]:
