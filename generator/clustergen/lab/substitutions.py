@@ -19,9 +19,10 @@ from clustergen.cluster.slurm.associations import Associations
 from clustergen.hostlist import expand
 from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
+from clustergen.slurmconf.scalars import files_of
 
 Document = dict[str, Any]
-_DEVICES = re.compile(r"/dev/nvidia(\d+|\[[\d,-]+\])")
+_DEVICE = re.compile(r"/dev/nvidia(\d+)")
 _OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 
 
@@ -70,8 +71,8 @@ def device_files(cluster: Cluster) -> dict[str, int]:
     count = {host: group.type.gpus.count for group in cluster.groups if group.type.gpus for host in group.hosts}
     for line in cluster.slurm.gres_lines or ():
         keys = {key.lower(): str(value) for key, value in line.items()}
-        listed = _DEVICES.findall(keys.get("file", ""))  # of /dev/nvidia[0-1],/dev/nvidia3: [0-1] and 3
-        highest = max((int(number) + 1 for text in listed for number in expand(text)), default=0)
+        matches = map(_DEVICE.fullmatch, files_of(keys.get("file", "")))
+        highest = max((int(match[1]) + 1 for match in matches if match), default=0)
         for host in expand(keys["nodename"]) if highest and "nodename" in keys else ():
             count[host] = max(highest, count.get(host, 0))
     return count
