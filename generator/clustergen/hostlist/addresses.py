@@ -24,6 +24,16 @@ def address_of(text: str) -> Address | None:
     return address.version, int(address)
 
 
+def addresses_in(hosts_file: str) -> dict[str, str]:
+    """The addresses of an /etc/hosts by name; the first line that has a name counts."""
+    table: dict[str, str] = {}
+    for line in hosts_file.splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        for name in names:
+            table.setdefault(name, address)
+    return table
+
+
 def is_loopback(address: Address) -> bool:
     """True if only the machine itself can reach it."""
     version, number = address

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from clustergen.catalogue.operating_systems import X86_64, architectures
+from clustergen.hostlist.addresses import addresses_in
 from clustergen.verify.files import Entry, TreeDirectory
 
 _SYSTEM = "os_"
@@ -54,8 +55,8 @@ class NodeRoot:
         """Its /etc/hosts; "" where it gets none. The name of a node without an address is added, as if DNS had it."""
         if not (entry := self.files.get("/etc/hosts")):
             return ""
-        is_known = any(self.name in line.partition("#")[0].split()[1:] for line in entry.text.splitlines())
-        return entry.text if is_known or not self.hosts else f"{entry.text}\n198.51.100.1 {self.name}\n"
+        is_known = not self.hosts or self.name in addresses_in(entry.text)
+        return entry.text if is_known else f"{entry.text}\n198.51.100.1 {self.name}\n"
 
 
 def system_and_arch(group: str) -> tuple[str, str]:

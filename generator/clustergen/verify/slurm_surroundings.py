@@ -14,7 +14,7 @@ from pathlib import Path
 
 from clustergen.catalogue.network import ports
 from clustergen.hostlist import HostlistError, expand
-from clustergen.hostlist.addresses import address_of, is_loopback
+from clustergen.hostlist.addresses import address_of, addresses_in, is_loopback
 from clustergen.records import record
 from clustergen.slurmconf.scalars import files_of
 
@@ -125,25 +125,15 @@ def invented_hosts(names: Iterable[str]) -> str:
 
 def own_addresses(names: Iterable[str], hosts: str) -> tuple[str, ...]:
     """The addresses that a hosts file gives to these names, loopback left out; an address stands for itself."""
-    table = _addresses(hosts)
+    table = addresses_in(hosts)
     addresses = dict.fromkeys(name if address_of(name) else table.get(name, "") for name in names)
     return tuple(text for text in addresses if (number := address_of(text)) and not is_loopback(number))
 
 
 def stand_in_hosts(services: Iterable[str], hosts: str) -> str:
     """Lines for the names that a hosts file lacks: the database and slurmdbd of the sandbox answer for them."""
-    table = _addresses(hosts)
+    table = addresses_in(hosts)
     return "".join(f"127.0.0.1 {name}\n" for name in services if name not in table and address_of(name) is None)
-
-
-def _addresses(hosts: str) -> dict[str, str]:
-    """By name; the first line that has it counts."""
-    table: dict[str, str] = {}
-    for line in hosts.splitlines():
-        address, *aliases = line.partition("#")[0].split() or [""]
-        for alias in aliases:
-            table.setdefault(alias, address)
-    return table
 
 
 def _text(file: Path) -> str:
