@@ -19,11 +19,11 @@ from clustergen.cluster.resolve import resolve
 from clustergen.cluster.slurm.keys.table import SlurmKeys
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ClustergenError, Severity
+from clustergen.diagnostics.model_path import value_at
 from clustergen.explain.manifests import Original
 from clustergen.feature import requirement
 from clustergen.lab.model import Wish
 from clustergen.lab.prepare import prepare
-from clustergen.manifest.stated import value_at
 from clustergen.rules import check
 from strategies.manifests import manifests
 from strategies.trees import COMPUTE, HEAD, MANIFEST, manifest, tree_of

@@ -18,13 +18,13 @@ from clustergen.cluster.model import Gres, NodeType, Port
 from clustergen.cluster.roles import COMPUTE, SERVICE, roles_of
 from clustergen.cluster.slurm.accounting import shared_pool_mib, shares_node_with_jobs
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
+from clustergen.diagnostics.model_path import value_at
 from clustergen.hostlist import count
 from clustergen.manifest.hardware import Gres as GresSpec
 from clustergen.manifest.hardware import NodeType as Spec
 from clustergen.manifest.hardware import OwnSystem
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
-from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
 _STATED = ("cpu.cores_per_socket", "depth", "memory", "nics", "os", "power.max", "rack_units", "real_memory")

@@ -256,8 +256,14 @@ def is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def value_at(data: Any, path: ManifestPath) -> Any:
-    """The value at a path of the data, which has all parts of it."""
-    for part in path:
-        data = data[part]
+def value_at(data: object, path: str | ManifestPath) -> Any:
+    """The value at a path, or a field by its name with dots, of plain data or of a model; None where there is none."""
+    for part in path.split(".") if isinstance(path, str) else path:
+        if isinstance(data, BaseModel):
+            data = getattr(data, str(part), None)
+            continue
+        try:
+            data = data[part]  # type: ignore[index]
+        except (LookupError, TypeError):
+            return None
     return data

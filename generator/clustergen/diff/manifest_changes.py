@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath, Place
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diagnostics.redaction import redacted_value
 from clustergen.diagnostics.words import cut
 from clustergen.hostlist import names_of
 from clustergen.manifest.source import Source
-from clustergen.manifest.stated import value_at
 from clustergen.records import record
 
 _LONGEST, _MOST_READ = 120, 4096

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.snapshot import Snapshot
-from clustergen.manifest.stated import value_at
 from clustergen.slurmconf.scalars import hosts_of
 
 _OF_NODES = ("name", "address", "addresses")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from clustergen.catalogue import sacctmgr
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diff.change import Change
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.policy import VALUES
 from clustergen.diff.snapshot import Snapshot
-from clustergen.manifest.stated import value_at
 from clustergen.slurmconf.scalars import hosts_of
 from clustergen.slurmrules.fields import field_of
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diff.manifest_changes import ManifestChange, differing, flow, label, text_at
 from clustergen.manifest.layers import Override
 from clustergen.manifest.source import Source
-from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 
 InFile = Mapping[ManifestChange, tuple[ManifestChange, ...]]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from copy import deepcopy
 from typing import Any
 
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diff.change import Change
 from clustergen.diff.compare import Comparison
 from clustergen.diff.manifest_changes import ManifestChange
@@ -15,7 +16,6 @@ from clustergen.diff.room import room_changes
 from clustergen.diff.room_tables import FACILITY
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import Source
-from clustergen.manifest.stated import value_at
 from clustergen.records import record, replace
 
 ROOM, HOSTS = "room", "hosts"

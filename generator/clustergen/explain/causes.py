@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from clustergen.diagnostics import Place
+from clustergen.diagnostics.model_path import value_at
 from clustergen.manifest.source import Source
-from clustergen.manifest.stated import value_at
 from clustergen.records import record, replace
 
 

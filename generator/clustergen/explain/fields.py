@@ -8,12 +8,12 @@ from itertools import islice
 from typing import Any, Literal
 
 from clustergen.diagnostics import ManifestPath
+from clustergen.diagnostics.model_path import value_at
 from clustergen.explain.edits import Edit
 from clustergen.explain.manifests import Original
 from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
 from clustergen.manifest.schema import model_schema
-from clustergen.manifest.stated import value_at
 from clustergen.records import record
 
 _MOST = 8  # edits of one field

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel
 
 from clustergen.diagnostics import ManifestPath
@@ -26,16 +24,3 @@ def is_stated(section: object, path: str) -> bool:
 def stated_at(section: BaseModel, *path: str) -> ManifestPath | None:
     """The path, if the section sets its last field; None where that is left to the default."""
     return path if path[-1] in section.model_fields_set else None
-
-
-def value_at(data: object, path: str | ManifestPath) -> Any:
-    """The value at a path, or a field by its name with dots, of plain data or of a model; None where there is none."""
-    for part in path.split(".") if isinstance(path, str) else path:
-        if isinstance(data, BaseModel):
-            data = getattr(data, str(part), None)
-            continue
-        try:
-            data = data[part]  # type: ignore[index]
-        except (LookupError, TypeError):
-            return None
-    return data

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, did_you_mean, one_of
+from clustergen.diagnostics.model_path import value_at
 from clustergen.feature import area, areas, modules
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.stated import is_stated, value_at
+from clustergen.manifest.stated import is_stated
 
 _IN_SLURMS_FILES = ("slurm.accounting", "slurm.pyxis", "slurm.qos", "storage", "containers", "monitoring.dcgm")
 """Sections that Slurm's files, its prologs and its health check follow too."""

@@ -10,13 +10,13 @@ from clustergen.cluster.networks import NETWORKS, Plan
 from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.switches import ports_in
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
+from clustergen.diagnostics.model_path import value_at
 from clustergen.diagnostics.words import counted
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import Device
 from clustergen.facility.placement import devices, fixtures, stated_places, switches_of
 from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import Fabric, Networks
-from clustergen.manifest.stated import value_at
 
 _MOST_EXAMPLES = 4
 

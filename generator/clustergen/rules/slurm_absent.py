@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics.model_path import value_at
 from clustergen.feature import modules, requirement
 from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.model import Manifest
-from clustergen.manifest.stated import is_stated, value_at
+from clustergen.manifest.stated import is_stated
 from clustergen.rules.unused import unused
 
 _CONTROLLER = "slurm-controller"

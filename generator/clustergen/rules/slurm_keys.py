@@ -8,7 +8,7 @@ from typing import Any
 from clustergen.catalogue import slurm, slurm_traps
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
-from clustergen.diagnostics.model_path import follow
+from clustergen.diagnostics.model_path import follow, value_at
 from clustergen.diagnostics.shapes import refusal
 from clustergen.diagnostics.words import on_one_line
 from clustergen.manifest.base import OptionValue
@@ -16,7 +16,7 @@ from clustergen.manifest.hardware import NodeType
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.nodes import Nodes
 from clustergen.manifest.slurm import Slurm
-from clustergen.manifest.stated import is_stated, value_at
+from clustergen.manifest.stated import is_stated
 from clustergen.rules.slurm_values import findings, value
 from clustergen.slurmrules import keys, values
 from clustergen.slurmrules.conf import bare

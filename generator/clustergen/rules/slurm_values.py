@@ -11,9 +11,9 @@ from clustergen.catalogue import slurm, slurm_values
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath, quote
+from clustergen.diagnostics.model_path import value_at
 from clustergen.manifest.base import OptionValue
 from clustergen.manifest.slurm import Slurm
-from clustergen.manifest.stated import value_at
 from clustergen.records import replace
 from clustergen.slurmrules import Outcome, Remark, values
 from clustergen.slurmrules.field_table import FIELDS, Field

@@ -19,10 +19,11 @@ from clustergen.cluster.slurm.keys.printing import printed
 from clustergen.cluster.slurm.keys.row import Value, words
 from clustergen.cluster.slurm.model import ROLES, Daemon, Slurm
 from clustergen.cluster.slurm.partitions import resolve_partitions
+from clustergen.diagnostics.model_path import value_at
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.slurm import Daemon as Name
 from clustergen.manifest.slurm import Slurm as Section
-from clustergen.manifest.stated import is_stated, value_at
+from clustergen.manifest.stated import is_stated
 from clustergen.records import copied, record
 from clustergen.slurmrules.fields import rows
 
