@@ -161,6 +161,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     membership = of_membership(old, new, edits, (*comparison.added, *comparison.removed))
     in_file = as_in_file(edits, old.source, new.source) if old.source and new.source else {}
     values = mapped(edits, in_file)
+    # One value of the file may be several of the types that nodes get: it alone is the cause of all.
     origins = causes(old, new, changes, values if len(values) == 1 else edits, membership)
     if release is not None:
         origins.of_changes[release] = tuple(value for value in edits if value.path == ("slurm", "version"))
