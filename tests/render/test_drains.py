@@ -504,6 +504,7 @@ def test_a_disk_that_cannot_be_written_drains(place: str, box: Node) -> None:
 
 
 # A directory of ext4 with blocks of 1 KiB that holds no more names: long ones, and short ones in what these leave.
+# Its index fills up part by part: ten refusals in a row leave room for half of all names, a hundred for one of ten.
 FULL_INDEX = """
 import os
 os.chdir("/tmp")
@@ -511,7 +512,7 @@ os.mkdir("files")
 number = 0
 for width in (250, 24):
     failed = 0
-    while failed < 10:
+    while failed < 100:
         if number % 60000 == 0:
             file = f"files/{number}"
             open(file, "w").close()
