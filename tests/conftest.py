@@ -32,7 +32,7 @@ PARTS = {
     **{f"real-{release}": f"real Slurm {release}" for release in SLURM_RELEASES},
     "containers": "nodes in containers",
 }
-"""What `make test PART=…` runs alone; every test is in one part."""
+"""Parts of `make test PART=…`; every test is in one."""
 
 # `--hypothesis-profile=quick`; a test that states its own number of examples keeps it.
 hypothesis.settings.register_profile("full", deadline=None, max_examples=100)

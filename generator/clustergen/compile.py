@@ -30,7 +30,7 @@ class Compiled:
     cluster: Cluster | None
     diagnostics: tuple[Diagnostic, ...]
     is_partial: bool = False
-    """Whether mistakes of its shape kept the rules from judging it: once they are corrected, there may be more."""
+    """True: mistakes of its shape kept the rules from judging it; once they are corrected, there may be more."""
     meant: Cluster | None = None
     """With mistakes of its shape: the cluster that was probably meant."""
     remainder: Cluster | None = None

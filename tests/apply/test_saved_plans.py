@@ -192,7 +192,7 @@ def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple
 
 @pytest.mark.slow
 def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -> None:
-    """As with another version of clustergen, or another file of the site."""
+    """Another version of clustergen or another site file has the same effect."""
     write(repository, LONGER)
     run("plan", "--out", "p.json")
     (repository / "site/all/etc").mkdir(parents=True)

@@ -10,7 +10,7 @@ SWITCHES = [switch for switch in hardware.switches().values() if switch.fabric i
 
 
 def media_at(gbit: int, fabric: str, connector: str) -> set[str]:
-    """What joins a cage with any other at that rate."""
+    """Media that join a cage with any other at that rate."""
     return {medium.id for other in CONNECTORS for medium in cabling.choices(gbit, fabric, connector, other)}
 
 

@@ -1,4 +1,4 @@
-"""What Slurm's keys may hold, by release."""
+"""Values of Slurm's keys, by release."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What verbs read: manifest.yaml by default, directories, standard input, several manifests, files of another kind."""
+"""Arguments of verbs: manifest.yaml by default, directories, standard input, several manifests, other files."""
 
 from __future__ import annotations
 

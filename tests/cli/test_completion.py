@@ -1,4 +1,4 @@
-"""What the shell completes, asked as bash, zsh and fish ask: by COMP_WORDS, for the word that the cursor is in."""
+"""Completion, requested as bash, zsh and fish do: by COMP_WORDS, for the word at the cursor."""
 
 from __future__ import annotations
 

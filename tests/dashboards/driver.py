@@ -127,7 +127,7 @@ LATE = ("prometheus_tsdb_head_samples_appended_total", "prometheus_notifications
 
 
 def metrics_of_prometheus(configuration):
-    """What Prometheus and Alertmanager serve about themselves once they have worked for a moment: Alertmanager with the
+    """Metrics that Prometheus and Alertmanager serve about themselves after a moment of work: Alertmanager with the
     configuration of the tree, Prometheus with an alert that fires and an Alertmanager that does not respond.
     """
     Path("/tmp/own.yml").write_text(CONFIGURATION)

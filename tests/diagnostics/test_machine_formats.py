@@ -41,7 +41,7 @@ def test_json_holds_everything() -> None:
 
 
 def read_command(line: str) -> tuple[str, dict[str, str], str]:
-    """As the runner reads a workflow command: split first, unescape then."""
+    """Parse a workflow command like the runner: split first, unescape then."""
     assert line.startswith("::")
     head, _, message = line[2:].partition("::")
     command, _, rest = head.partition(" ")

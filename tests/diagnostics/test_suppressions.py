@@ -15,7 +15,7 @@ def finding(line: int, code: str = "gres-mismatch") -> Diagnostic:
 
 
 def judged(text: str, *diagnostics: Diagnostic, report_unused: bool = False) -> tuple[list[Diagnostic], list[str]]:
-    """What stays, and the reasons of what does not."""
+    """Diagnostics that stay, and the reasons of the others."""
     kept, suppressed = apply(
         diagnostics,
         {FILE: text},

@@ -1,4 +1,4 @@
-"""What a change of the manifest means for those who rack and cable: by meaning, and linear in cables."""
+"""Changes in the machine room, for those who rack and cable: by meaning, and linear in cables."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ _OF_THE_MOMENT = re.compile(
 
 
 def _shown(install: SlurmInstall, old: str, new: str) -> list[str]:
-    """What scontrol shows of both, without what time it is."""
+    """The output of scontrol for both, without the time."""
     box = sandbox.Sandbox(
         install.path, empty=("/etc/slurm",), hosts="10.0.0.1 head\n", hostname="head", addresses=("10.0.0.1",)
     )

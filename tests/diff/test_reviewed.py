@@ -1,4 +1,4 @@
-"""What a reviewer reads first: totals, nodes that join, settings of jobs, the value that is to blame, the commits."""
+"""The first lines for a reviewer: totals, nodes that join, settings of jobs, the value to blame, the commits."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_a_topology_whose_columns_cannot_be_told_apart_is_reported(text: str) ->
 
 
 def shared(gpu: int, port: int) -> str:
-    """As in a DGX A100: two GPUs and two ports behind one switch."""
+    """Places of a DGX A100: two GPUs and two ports behind one switch."""
     return "PXB" if gpu // 2 == port // 2 else "SYS"
 
 

@@ -31,7 +31,7 @@ SESSIONS = [
 
 
 def data(text: str, directory: Path) -> Any:
-    """What YAML text says, read by the loader of manifests."""
+    """Data of YAML text, read by the loader of manifests."""
     path = directory / "part.yaml"
     path.write_text(text, encoding="utf-8")
     source = load(path)

@@ -24,7 +24,7 @@ def test_every_thing_has_one_row_with_a_state() -> None:
 
 
 def test_a_row_has_what_its_state_requires() -> None:
-    """What works has a proof; what does not has a reason; what is refused has something to use."""
+    """A row that works has a proof, any other a reason, a refused one a replacement."""
     wrong = []
     for row in ROWS:
         proven, reasoned = bool(row.where and row.proof), bool(row.note)

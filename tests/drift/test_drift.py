@@ -212,7 +212,7 @@ PARTITIONS = {
         "partition night: is not in the manifest",
     ),
 }
-"""What a controller shows, and the finding that follows."""
+"""Output of a controller → the finding that follows."""
 
 
 @pytest.mark.parametrize("kind", SLURM)

@@ -1,4 +1,4 @@
-"""What a change is: edits, the jobs that notice, and how its new value shows."""
+"""Changes: edits, the jobs that notice, and how the new value shows."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Change:
     removes: tuple[str, ...] = ()
     """Nodes that Slurm no longer knows afterwards."""
     cgroups: bool = False
-    """Whether the daemons need a hierarchy of cgroup v1."""
+    """True: the daemons need a hierarchy of cgroup v1."""
     hand: tuple[str, str] | None = None
-    """What a person does where the verdict has a step by hand: an action of `cluster` and what it is about."""
+    """The manual step of the verdict: an action of `cluster` and its object."""
     instead: tuple[tuple[str, str], ...] = ()
     """Steps in place of the verdict's: what a command of sacctmgr does, of which only the manifest knows."""
     new_job: str | None = "-w n3 -n1 -t1"

@@ -327,13 +327,13 @@ class Cluster:
             time.sleep(0.5)
 
     def shown(self) -> set[str]:
-        """What slurmctld has in effect, without what differs from moment to moment."""
+        """Values in effect on slurmctld, without those that differ from moment to moment."""
         lines = self.run("scontrol show config; scontrol -o show partition").splitlines()
         nodes = re.findall(_OF_NODES, self.run("scontrol -o show node"))
         return {" ".join(line.split()) for line in lines if not _MOMENTARY.match(line)} | set(nodes)
 
     def stale(self) -> list[str]:
-        """What differs from it after all daemons started anew: values that were not in effect, with `+` what is."""
+        """Differences after all daemons started anew: values that were not in effect, with `+` those that are."""
         before = self.shown()
         for daemon in ("slurmctld", "slurmd"):
             stop(self.machine.processes(daemon), 20)

@@ -74,7 +74,7 @@ def _visible(name: str, release: str) -> Iterator[Drawn]:
 
 
 def _seen(trial: Trial, release: str) -> Mapping[str, str]:
-    """What a trial keeps of the files; empty where the cluster has no Slurm."""
+    """Files that a trial keeps; empty if the cluster has no Slurm."""
     files = {path.rpartition("/")[2]: text.decode() for path, text in trial.files.items() if path.endswith(_READ)}
     accounts = {path: text.decode() for path, text in trial.files.items() if path.endswith(VALUES)}
     return {**slurm_trial.adapted(files, release, accounting=True), **accounts} if "slurm.conf" in files else {}

@@ -105,7 +105,7 @@ class Machine:
         return [*enter, "chroot", *change, str(self.root), *ENVIRONMENT, "bash", "-c", command]
 
     def run(self, command: str, *, user: str = "", node: str = "", timeout: int = 20) -> str:
-        """What the command prints on both streams, whatever its exit status."""
+        """Output of the command on both streams, whatever its exit status."""
         argv = ["timeout", "-k", "1", str(timeout), *self._argv(command, user, node)]
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", check=False)
         return done.stdout.decode("utf-8", errors="replace")

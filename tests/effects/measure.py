@@ -203,7 +203,7 @@ def through(changes: Sequence[Change], install: SlurmInstall, work: Path) -> tup
 def several(
     pairs: Iterable[tuple[Change, SlurmInstall]], directory: Path, *, workers: int, strictness: bool
 ) -> Iterable[tuple[Change, SlurmInstall, Verdict | None, Outcome]]:
-    """As `measure`, several at a time: they mostly wait."""
+    """The results of `measure` for several changes at a time: they mostly wait."""
     pairs = list(pairs)
     for install in {install.release: install for change, install in pairs if change.database}.values():
         prepare(install, directory / "prepared")

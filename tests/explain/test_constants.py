@@ -1,4 +1,4 @@
-"""What `clustergen explain` calls a constant is one: the line is the same in the trees of other manifests."""
+"""A line that `clustergen explain` calls a constant is the same in the trees of other manifests."""
 
 from __future__ import annotations
 

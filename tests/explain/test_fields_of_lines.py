@@ -26,7 +26,7 @@ _MOST = 4  # lines of a file in `make long`; CI takes every second one
 
 
 def other_words(text: str, elsewhere: list[str]) -> Iterator[str]:
-    """What an editor might write in its place."""
+    """Words that an editor might write in its place."""
     word = text.strip('"')
     if word in ("true", "false"):
         yield "false" if word == "true" else "true"

@@ -81,7 +81,7 @@ def right() -> Net:
 
 
 def heard(net: Net, *, of_switches: bool = True, interfaces: bool = True) -> dict[str, list[Neighbour]]:
-    """What each device hears; of a switch, the second half of cage 3 is swp3s1, and a whole cage is swp3."""
+    """LLDP neighbours of each device; of a switch, the second half of cage 3 is swp3s1, and a whole cage is swp3."""
     plan = expected(pod(), "fabric")
     names = {host: {one[0]: one[-1] for one in ports} for host, ports in plan.adapters.items()}
 

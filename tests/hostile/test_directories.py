@@ -182,7 +182,7 @@ CASES: dict[str, Callable[[Path], None]] = {
     ),
     "a megabyte of commas": conf(NODES + f"PartitionName=q Nodes={'n1,,' * 250_000}n2\n"),
 }
-"""What makes the directory."""
+"""Commands that make the directory."""
 
 
 @pytest.fixture(scope="module", autouse=True)

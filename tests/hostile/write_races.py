@@ -123,7 +123,7 @@ def scene(target: Path) -> bool:
 
 
 def damage(pipe: int, target: Path) -> Iterator[str]:
-    """What happened to files of root outside of the directory."""
+    """Damage to files of root outside of the directory."""
     for path in (VICTIM, DIRECTORY / target.name, PIPE):
         status = path.lstat()
         if (status.st_uid, stat.S_IMODE(status.st_mode)) != (0, 0o600):
@@ -169,7 +169,7 @@ def run(writer: dict[str, Any]) -> tuple[int, bytes]:
 
 
 def in_peace(writer: dict[str, Any], target: Path) -> Iterator[str]:
-    """What is wrong where nobody attacks."""
+    """Errors without an attacker."""
     scene(target)
     code, output = run(writer)
     if code:

@@ -1,4 +1,4 @@
-"""What holds for every list of host names, and for every text."""
+"""Properties of every list of host names, and of every text."""
 
 from collections.abc import Callable
 from itertools import chain
@@ -43,7 +43,7 @@ NOISE = st.text(alphabet="ab01[]-,:. \t\n*/é%", max_size=30)
 
 
 def attempt(call: Callable[[], T]) -> tuple[T | None, HostlistError | None]:
-    """What the call returned, or the one error that it may raise."""
+    """The result of the call, or the one error that it may raise."""
     try:
         return call(), None
     except HostlistError as error:

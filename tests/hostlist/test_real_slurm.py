@@ -14,7 +14,7 @@ REFUSED: list[str] = []
 
 
 def scontrol(slurm: SlurmInstall, commands: list[str]) -> list[list[str]]:
-    """What one scontrol answers to each command; nothing where it refuses a list."""
+    """Answers of one scontrol to each command; empty if it refuses a list."""
     notes = {
         "slurm.conf": "ClusterName=c\nSlurmctldHost=localhost\nNodeName=localhost\n",
         "commands": "".join(f"{command}\nversion\n" for command in commands),

@@ -157,7 +157,7 @@ def test_percents_of_mps_that_are_none_leave_no_trace_of_a_gpu(imported: Importe
 
 @pytest.mark.parametrize("files", ["/dev/dri/renderD[128-131]", "/dev/nvidia[0-2],/dev/dri/renderD128"])
 def test_gpus_of_others_stay_a_plain_gres(imported: Imported, files: str) -> None:
-    """What the manifest has fields for are NVIDIA's."""
+    """The manifest has fields for NVIDIA's GPUs alone."""
     lines = "".join(f"NodeName=g[1-2] Name=gpu File={file}\n" for file in files.split(","))
     _, data = imported(slurm_conf=_CONF.format(types="gpu", gres="gpu:4"), gres_conf=lines)
     assert data["node_types"]["g"]["slurm_options"] == {"Gres": "gpu:4"}

@@ -93,7 +93,7 @@ def _rendered(source: Path, directory: Path, version: str) -> Path:
 def _shown(
     install: SlurmInstall, source: Path, out: Path, directory: Path, names: tuple[str, ...], *, adopts: bool = False
 ) -> list[list[str]]:
-    """What scontrol shows of both sides, without what time it is; `names` have to be among it. With `adopts`, also what
+    """The output of scontrol for both sides, without the time; `names` have to be among it. With `adopts`, also what
     a slurmctld shows that was started from the old side and has read the new one.
     """
     sides = directory / "sides"

@@ -1,4 +1,4 @@
-"""What Slurm rejects in a hand-written directory is reported by import, with its line."""
+"""Errors of Slurm about a hand-written directory are reported by import, with their lines."""
 
 from __future__ import annotations
 

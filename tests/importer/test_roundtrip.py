@@ -1,4 +1,4 @@
-"""What clustergen renders, it reads back: the manifest that comes of a tree's files renders to the same meaning."""
+"""Rendered files are read back: the manifest that comes of a tree's files renders to the same meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Slurm's files do not contain is listed at the end of the manifest and in the report, with examples that work."""
+"""Values that Slurm's files lack are listed at the end of the manifest and in the report, with examples that work."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Cluster(LabNodes):
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     def site(self) -> str:
-        """What `ansible-playbook site.yml` in the adopted tree prints."""
+        """Output of `ansible-playbook site.yml` in the adopted tree."""
         prepare(validate(self.file), self.file, self.work.name, Wish.read(self.work.wish))  # what containers lack
         settings = self.work.settings.read_text(encoding="utf-8")
         tree = self.directory / "rendered"

@@ -54,7 +54,7 @@ class Store:
         self.made.append("debian")
 
     def ensure(self, packages: str, common: str = "", *, installed: bool = False) -> list[str]:
-        """What makes the image; `common` are packages of most clusters."""
+        """Build the image; `common` are packages of most clusters."""
         self.made.clear()
         names = packages.split(), common.split() or packages.split()
         images.ensure(self.engine, SYSTEM, *names, lambda _: None, installed=installed)

@@ -1,4 +1,4 @@
-"""What `lab up` checks before it builds anything."""
+"""Checks of `lab up` before it builds anything."""
 
 from __future__ import annotations
 

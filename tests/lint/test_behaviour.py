@@ -1,4 +1,4 @@
-"""What changes between two releases of Slurm: each row of slurm_behaviour.tsv, as lint, validate or render show it."""
+"""Changes between two releases of Slurm: each row of slurm_behaviour.tsv, as lint, validate or render show it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RELEASES = list(map(str, slurm.releases()))
 
 
 class Case(NamedTuple):
-    """What shows a behaviour, and what that is before the first release that differs and since."""
+    """A probe of a behaviour, with its outcome before the first release that differs and since."""
 
     first: str
     outcome: Outcome
@@ -65,12 +65,12 @@ def linted(
 
 
 def validated(code: str, *edits: tuple[str, str]) -> Outcome:
-    """Whether `validate` reports the code."""
+    """The outcome "yes" if `validate` reports the code."""
     return lambda release: code in [item for item, _ in findings(changed(TINY, ("24.11", release), *edits))]
 
 
 def rendered(pattern: str, file: str, *edits: tuple[str, str]) -> Outcome:
-    """What a file of the tree has that matches."""
+    """The match in a file of the tree."""
 
     def outcome(release: str) -> object:
         with tempfile.TemporaryDirectory() as directory:

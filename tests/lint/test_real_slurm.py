@@ -154,7 +154,7 @@ def _parts(number: int) -> list[object]:
 
 
 def _wrong(slurm: SlurmInstall, made: Sequence[Mutant], node: str, tmp_path: Path) -> dict[str, str]:
-    """What real Slurm and lint disagree about, by name of the mutant."""
+    """Disagreements of real Slurm and lint, by name of the mutant."""
     directories = [tmp_path / str(number) for number in range(len(made))]
     for mutant, directory in zip(made, directories, strict=True):
         directory.mkdir()

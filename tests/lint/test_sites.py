@@ -1,4 +1,4 @@
-"""What lint finds in each small mistake, word by word; each finding of its checks has a row."""
+"""Findings of lint for each small mistake, word by word; each finding of its checks has a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the manifest says about the forms of its values: units of bare numbers, and hints in place of patterns."""
+"""Forms of values: units of bare numbers, and hints in place of patterns."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def starter() -> Any:
 
 
 def hints(path: str, value: Any = "x") -> list[str | None]:
-    """What is hinted at where the starter manifest has a value at `path`; an entry of nodes is named by its number."""
+    """Hints if the starter manifest has a value at `path`; an entry of nodes is named by its number."""
     data = copy.deepcopy(starter())
     *above, name = path.split(".")
     section = data

@@ -1,4 +1,4 @@
-"""What a plain scalar means: YAML 1.2's core schema, and none of YAML 1.1's surprises."""
+"""Types of plain scalars: YAML 1.2's core schema, and none of YAML 1.1's surprises."""
 
 import math
 from typing import Any

@@ -76,7 +76,7 @@ def ceph(tmp_path_factory: pytest.TempPathFactory, lab_class: type[Lab]) -> Iter
 
 
 def job(lab: Lab, node: str, script: str) -> tuple[int, str]:
-    """What a job of ada's on a node prints, and its status."""
+    """Output of a job of ada's on a node, and its status."""
     done = lab.run(
         "head", f"cd /tmp; runuser -u ada -- timeout 280 srun -w {node} bash -c '{script}' 2>&1", timeout=300
     )

@@ -112,7 +112,7 @@ def slurm_conf(files: Mapping[str, str]) -> str:
 
 
 def discovered(document: Document, facts: Path) -> dict[str, str]:
-    """What the manifest becomes with the node type and the addresses that follow from the facts."""
+    """The manifest with the node type and the addresses that follow from the facts."""
     parts = draft.data(groups(read(facts)))
     (name,) = parts["node_types"]
     (entry,) = parts["nodes"]

@@ -105,7 +105,7 @@ class Receiver:
         return {str(alert) for alert in alerts.values() if alert.statuses[-1] == "firing"}
 
     def standing(self) -> set[str]:
-        """What Prometheus fires, by its list: it may send an alert that fires just after a reload a minute later."""
+        """Alerts that Prometheus lists as firing: it may send an alert that fires just after a reload a minute late."""
         alerts = json.loads(self.lab.out("monitor1", _fetch(_ALERTS)))["data"]["alerts"]
         return {str(Alert(alert["labels"], {}, [])) for alert in alerts if alert["state"] == "firing"}
 

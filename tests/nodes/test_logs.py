@@ -1,4 +1,4 @@
-"""What nodes log is found on the collector, by host and job, also after the collector was down."""
+"""Log messages of nodes are found on the collector, by host and job, also after the collector was down."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ GPU_NODES = HOSTS[3:]
 
 
 def asked(lab: Lab, path: str, port: int = 9090) -> Any:
-    """What Prometheus, or Alertmanager, answers on the monitoring node."""
+    """Answer of Prometheus, or Alertmanager, on the monitoring node."""
     # Python is what every node has.
     return json.loads(lab.out("monitor1", fetches(path, port)))
 

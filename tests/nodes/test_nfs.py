@@ -55,7 +55,7 @@ def ganesha(exports: str) -> str:
 
 @pytest.fixture
 def url(lab: Lab) -> Iterator[str]:
-    """What the clients' mount unit names, as a URL of libnfs; the server runs."""
+    """The source of the clients' mount unit, as a URL of libnfs; the server runs."""
     lab.edit(lambda document: with_home(document, lab.addresses()["compute01"]))
     try:
         (exports,) = lab.tree.glob("overlays/*/etc/exports.d/*.exports")

@@ -39,7 +39,7 @@ MACHINES: dict[str, Machine] = {}  # by port
 
 
 class Machine:
-    """What one BMC manages: settings in effect, and those that wait for a start."""
+    """A machine behind one BMC: settings in effect, and those that wait for a start."""
 
     def __init__(self, name, attributes, habits):
         self.name, self.habits, self.power = name, habits, "On"
@@ -100,7 +100,7 @@ def error(status, message):
 
 @main.app.before_request
 def judge():
-    """What the emulator does not know, and what a habit refuses."""
+    """Reject settings that the emulator does not know, and those that a habit refuses."""
     if flask.request.method != "PATCH":
         return None
     machine, content = asked(), flask.request.get_json()

@@ -70,7 +70,7 @@ module() { python3 -m ansible_collections.clustergen.cluster.plugins.modules.$1 
 
 
 def ran(steps: str, notes: dict[str, tuple[str, dict[str, Any]]], **environment: str) -> list[dict[str, Any]]:
-    """What the modules of `steps` answer; `notes` has a module and its arguments by the name of a step."""
+    """Answers of the modules of `steps`; `notes` has a module and its arguments by the name of a step."""
     root = root_with("ipmi_sim")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     box = sandbox.Sandbox(

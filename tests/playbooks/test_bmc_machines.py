@@ -1,4 +1,4 @@
-"""What drift records from BMCs: services that answer, refuse, hang, drip or lie."""
+"""Recordings of BMCs for drift: services that answer, refuse, hang, drip or lie."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_what_a_module_answers_has_a_schema_and_an_action_that_checks_it() -> No
 
 
 def _too_new(tree: ast.AST) -> set[str]:
-    """What Python 3.8 lacks, of what its grammar lets through."""
+    """Names that Python 3.8 lacks although its grammar lets them through."""
     names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & {"removeprefix", "removesuffix"}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     named = {word.arg for call in calls if getattr(call.func, "id", "") == "zip" for word in call.keywords}

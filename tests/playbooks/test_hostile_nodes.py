@@ -37,7 +37,7 @@ MANY = "".join(f"NodeName=z{i}[1-65000] Gres=gpu:{i}\nPartitionName=p{i} Nodes=z
 
 @cache
 def lies() -> dict[str, Answer]:
-    """What changes in an otherwise good answer."""
+    """Changes to an otherwise good answer."""
     return {
         "bomb": differs(bomb(200)),
         "half-an-old-file": differs(packed(b"x" * 9999)[:-40]),

@@ -117,7 +117,7 @@ def programs(directory: Path, dump: str) -> None:
 
 
 class Module:
-    """As much of a module as asking for the size takes."""
+    """The part of a module that a question for the size needs."""
 
     def run_command(self, command: list[str]) -> tuple[int, str, str]:
         return 0, "1000\n", ""

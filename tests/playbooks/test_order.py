@@ -132,7 +132,7 @@ _UNITS = {"start", "unmount", "remount", "window"}
 
 
 def change(name: str, host: str) -> Change:
-    """As `clustergen diff` has it."""
+    """A change in the form of `clustergen diff`."""
     effect = read(OF_FILES[name])
     kind = {"stop": UNIT, "driver": PACKAGES}.get(name, "file")
     old, new = (None if name == "start" else "x"), (None if name in ("unmount", "stop", "export") else "driver-2")

@@ -35,7 +35,7 @@ slurm:
 
 class Lab(LabNodes):
     def apply(self, password: str | None) -> tuple[bool, int, str]:
-        """Whether the run succeeded, how many tasks changed something, and the output."""
+        """Success of the run, the number of tasks that changed something, and the output."""
         items = []
         if password:
             secrets = self.directory / "secrets.json"

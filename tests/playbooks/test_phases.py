@@ -1,4 +1,4 @@
-"""What a node is given to do in each phase of a run: the arguments of its modules, recorded."""
+"""Actions of a node in each phase of a run: the arguments of its modules, recorded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FACT = {
 def asked(
     module: Any, arguments: dict[str, Any], fact: dict[str, Any], *, reconfigures: bool = False, **variables: Any
 ) -> Any:
-    """What an action of a compute node asks a module for; None where there is nothing to do."""
+    """Arguments of a module in an action of a compute node; None if there is nothing to do."""
     task = SimpleNamespace(args=arguments, async_val=0, check_mode=False)
     connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir="/tmp"))
     templar = SimpleNamespace(template=lambda value: value)

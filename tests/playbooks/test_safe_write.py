@@ -75,7 +75,7 @@ def test_a_directory_in_the_place_of_a_file_stays(place: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o755, 0o775, 0o777, 0o1777])
 def test_links_are_followed_only_in_directories_that_others_cannot_write_to(mode: int, place: Path) -> None:
-    """As /var/run; any other could lead anywhere a moment later."""
+    """/var/run is such a link; any other could lead anywhere a moment later."""
     around = place.parent / "around"
     around.mkdir()
     around.chmod(mode)

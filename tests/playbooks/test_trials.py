@@ -103,7 +103,7 @@ print(json.dumps(dict(
 
 @pytest.fixture(scope="module")
 def seen() -> dict[str, Any]:
-    """What a trial of slurmctld's files let SlurmUser see, and what it did to live files."""
+    """Files that a trial of slurmctld let SlurmUser see, and live files that it changed."""
     mapped = () if os.geteuid() == 0 else ("--map-root-user", "--map-auto")
     script = TRIAL.format(playbooks=str(ROOT / "playbooks"))
     command = ["unshare", *mapped, "--mount", "--propagation", "private", "sh", "-c", SCENE, "sh", str(SLURM_USER)]

@@ -389,7 +389,7 @@ def test_a_parent_that_others_can_rename_is_taken_back(box: Node) -> None:
 
 @pytest.mark.real
 def test_unmounting_follows_no_link_of_the_user(box: Node) -> None:
-    """As if another job of the user exchanged a directory while the epilog looks at it."""
+    """Another job of the user may exchange a directory while the epilog looks at it."""
     program = 'import runpy; program = runpy.run_path("/etc/slurm/epilog.d/50-tmpdir")'
     paths = "/scratch/77/link/home", "/scratch/77/tmp", "/scratch/77/mnt"
     calls = "; ".join(f'program["detach_one"]("/scratch", "{path}")' for path in paths)

@@ -1,4 +1,4 @@
-"""What every node gets: names that glibc resolves, a clock that chronyd accepts, kernel settings without repeats."""
+"""Files of every node: names that glibc resolves, a clock that chronyd accepts, kernel settings without repeats."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_ten_thousand_nodes(tmp_path: Path) -> None:
 
 
 def chronyd_reads(directory: Path, config: str) -> str:
-    """What chronyd makes of its files; it exits with an error for anything that it does not know."""
+    """Settings that chronyd reads from its files; it exits with an error for anything that it does not know."""
     box = sandbox.Sandbox(root("chronyd"), files=((directory / "etc", "/etc"),), empty=("/etc/chrony",), hostname="n")
     done = sandbox.run(box, ["chronyd", "-p", "-f", config], timeout=20)
     assert done.code == 0, done.stderr + done.stdout

@@ -65,7 +65,7 @@ def cluster(directory: Path, **logs: Any) -> Any:
 
 
 def rsyslog(directory: Path, script: str, timeout: float = 300, srv: Path | None = None, **logs: Any) -> list[str]:
-    """What the collector stored after a script, as HOST/DAY/TOPIC.log:TIME and the rest of the line, sorted."""
+    """Lines that the collector stored after a script, as HOST/DAY/TOPIC.log:TIME and the rest of the line, sorted."""
     root = root_with("rsyslogd")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(cluster(directory, **logs), "head", directory / "node")
@@ -257,7 +257,7 @@ def test_the_store_and_the_hosts_that_log_most_are_measured(tmp_path: Path) -> N
 @pytest.mark.real
 @pytest.mark.slow
 def test_the_store_is_kept_with_the_rights_of_its_owner(tmp_path: Path) -> None:
-    """As on Ubuntu, where rsyslog's account owns the store and can write to /var/log."""
+    """On Ubuntu, rsyslog's account owns the store and can write to /var/log."""
     root = root_with("logrotate")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     place = lay_out(tree_of(manifest(nodes=[COLLECTOR, COMPUTE]), tmp_path), "head", tmp_path / "node")

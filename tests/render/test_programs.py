@@ -1,4 +1,4 @@
-"""What runs on nodes is a static file of `programs/`, and its values are data."""
+"""Programs of nodes are static files of `programs/`, and their values are data."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ NUMBERS = {
 
 
 def attack(parent: int, writable: Path, without: tuple[str, ...]) -> list[str]:
-    """What succeeds of what an attacker tries; calls of the kernel by number where Python has none."""
+    """Attempts of an attacker that succeed; calls of the kernel by number where Python has none."""
 
     def kernel(*arguments: int | bytes) -> None:
         if LIBC.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)) < 0:
@@ -337,7 +337,7 @@ def attack(parent: int, writable: Path, without: tuple[str, ...]) -> list[str]:
 
 
 def successes(uid: int, directory: Path, *without: str) -> list[str]:
-    """What succeeds for a user's confined process, whose parent has the same user; some attempts are left out."""
+    """Attempts that succeed for a user's confined process, whose parent has the same user; some are left out."""
     directory.mkdir(mode=0o777)
     directory.chmod(0o777)
     (directory / "victim").touch()
@@ -362,7 +362,7 @@ def successes(uid: int, directory: Path, *without: str) -> list[str]:
 
 
 HARMFUL = ("run a program", "clone", "trace its parent", "read a descriptor of its parent")
-"""What would end or stop the test, did it succeed."""
+"""Attempts that would end or stop the test if they succeeded."""
 USERS = [0, NOBODY] if os.geteuid() == 0 else [os.geteuid()]
 
 

@@ -1,4 +1,4 @@
-"""What a site's template sees: values by name, and nothing that can be called but Jinja's own objects."""
+"""Values that a site's template sees: by name, and nothing that can be called but Jinja's own objects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CALLABLES = {
     "LoopContext.cycle": "gives one of its arguments",
     "LoopContext.changed": "compares its argument with the last",
 }
-"""What a template can call → why it may."""
+"""Callables of a template → the reason."""
 OBJECTS = {"TemplateModule", "TemplateReference", "Namespace", "Cycler", "_GroupTuple"}
 """Objects that are not called and are no values: a module of macros, `self`, and what holds values."""
 EVERYTHING_OF_JINJA = """
@@ -113,7 +113,7 @@ def environment(taken: list[Any] | None = None) -> SiteEnvironment:
 
 
 def forbidden(values: Iterator[tuple[str, Any]]) -> list[str]:
-    """What is neither a value nor listed."""
+    """Objects that are neither a value nor listed."""
     return [
         f"{path}: {type(value).__name__} {name_of(value)}"
         for path, value in values

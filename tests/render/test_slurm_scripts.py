@@ -212,7 +212,7 @@ def test_the_exporter_learns_which_job_has_which_gpu(tmp_path: Path, root: Path)
 
 @pytest.mark.real
 def test_jobs_of_gpus_are_metrics_where_samples_have_no_label(tmp_path: Path, root: Path) -> None:
-    """As Prometheus reads them while two jobs share a GPU, and when both have ended."""
+    """Prometheus reads them while two jobs share a GPU, and when both have ended."""
     metrics, directory = "/var/lib/prometheus/node-exporter/gpu-jobs.prom", "/run/dcgm-job-mapping"
     box = node(
         tmp_path,

@@ -1,4 +1,4 @@
-"""What follows from an error is not reported beside it, and only that is left out."""
+"""Consequences of an error are not reported beside it, and nothing else is left out."""
 
 from __future__ import annotations
 

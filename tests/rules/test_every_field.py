@@ -42,7 +42,7 @@ NO_FILE = {
 }
 """Fields that change no file, or not alone → the diagnostic that depends on them; its page names the field."""
 SOURCES = tuple(f"catalogue.{part}.*.source" for part in ("gpus", "systems", "switches"))
-"""What `clustergen explain` shows beside the row."""
+"""Fields that `clustergen explain` shows beside the row."""
 _SAMPLE = 24  # of about 790
 
 
@@ -122,7 +122,7 @@ def _changes(file: str, opening: str, key: str, path: str) -> bool:
 
 
 def _values(trial: Trial, file: str, key: str) -> list[str]:
-    """What the lines of the file have for the key, on any node."""
+    """Values of the key in the lines of the file, on any node."""
     texts = (content.decode() for path, content in sorted(trial.files.items()) if path.endswith(f"/etc/slurm/{file}"))
     return [value for text in texts for value in re.findall(rf"(?m)^(?!#)(?:.* )?{key}=(\S+)", text)]
 

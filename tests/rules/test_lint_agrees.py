@@ -1,4 +1,4 @@
-"""What lint finds in the tree of a valid manifest, `validate` found in the manifest."""
+"""Findings of lint in the tree of a valid manifest are findings of `validate` in the manifest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KNOWN_BETTER = {
     "priority-period": ("a bare number is in minutes", "the manifest's has its unit"),
     "gres-mismatch": ("", "lines of slurm.gres_lines are the site's own, and `verify` shows them to slurmd"),
 }
-"""What lint guesses and a rule of the manifest knows: the code, the beginning of the message, and the reason."""
+"""Guesses of lint that a rule of the manifest decides: code, beginning of the message, reason."""
 
 
 def findings_of_lint(data: dict[str, Any], directory: Path) -> tuple[list[Diagnostic], list[Diagnostic]] | None:

@@ -1,4 +1,4 @@
-"""What `validate` finds where all values of a cluster are wrong in the same way is as reviewed."""
+"""Findings of `validate` if all values of a cluster are wrong in the same way, as reviewed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SIX = changed(
 
 
 def ask(text: str, directory: Path) -> SlurmReport:
-    """What the Slurm of the manifest's release, or the newest, says of the files on the head node."""
+    """Report of the Slurm of the manifest's release, or the newest, about the files on the head node."""
     directory.mkdir()
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")

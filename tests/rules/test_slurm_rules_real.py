@@ -43,7 +43,7 @@ FATAL = {
 
 
 def ask(text: str, directory: Path) -> SlurmReport:
-    """What the Slurm of the manifest's release says of the head node's files, whatever the rules say."""
+    """Report of the Slurm of the manifest's release about the head node's files, whatever the rules say."""
     directory.mkdir()
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")

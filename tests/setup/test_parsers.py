@@ -96,7 +96,7 @@ def test_a_failure_leaves_no_root_and_names_the_reason(
 
 
 def test_a_user_gets_the_one_command_for_an_administrator(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What needs no package is done all the same."""
+    """Steps that need no package are done all the same."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(packages, "missing", lambda needs: ["mmdebstrap"] if "mmdebstrap" in needs else [])
     grant = "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 alice"

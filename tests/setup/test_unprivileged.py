@@ -1,4 +1,4 @@
-"""What an ordinary user can do, with a real one: made in a private copy of /etc, which goes with its namespace."""
+"""Abilities of an ordinary user, with a real one: made in a private copy of /etc, which goes with its namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed is read back as it was."""
+"""Printed lines are read back unchanged."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What `dcgmi health -c -j` prints, in the form of DCGM 4.5.3."""
+"""Output of `dcgmi health -c -j`, in the form of DCGM 4.5.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exporters print that cannot run here: in the format of dcgm-exporter, slurmctld and the rest, with their labels."""
+"""Pages of exporters that cannot run here: in the format of dcgm-exporter, slurmctld and the rest, with their labels."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def ipmi() -> Iterator[str]:
 
 
 def snmp() -> Iterator[str]:
-    """What the SNMP exporter makes of the answers in tests/features/snmp/test_snmp.py."""
+    """Metrics of the SNMP exporter from the answers in tests/features/snmp/test_snmp.py."""
     for name, value in (("BatteryStatus", 2), ("EstimatedMinutesRemaining", 42), ("OutputSource", 3)):
         yield f"ups{name} {value}"
     yield 'upsOutputPower{upsOutputLineIndex="1"} 4200\nupsOutputPercentLoad{upsOutputLineIndex="1"} 61'
@@ -140,7 +140,7 @@ def disks() -> Iterator[str]:
 
 
 def probes(success: int) -> Iterator[str]:
-    """What the blackbox exporter answers for a page."""
+    """Metrics of the blackbox exporter for a page."""
     yield f"probe_success {success}\nprobe_duration_seconds 0.1\nprobe_ssl_earliest_cert_expiry 1800000000"
 
 
@@ -168,7 +168,7 @@ def script() -> Iterator[str]:
 
 
 def state() -> Iterator[str]:
-    """What the same script writes for all releases."""
+    """Metrics that the same script writes for all releases."""
     yield 'clustergen_slurm_node_drained{node="c1",state="drained",user="root",reason="Prolog error"} 1'
     yield "clustergen_slurm_completing_seconds 40"
 

@@ -47,7 +47,7 @@ class Net:
         return other
 
     def exchange(self, a: End, b: End) -> None:
-        """What was linked with a is linked with b, and the other way round."""
+        """Exchange the links of a and b."""
         one, two = self.cut(a), self.cut(b)
         self.join(a, two)
         self.join(b, one)
@@ -84,7 +84,7 @@ class Net:
             yield ""
 
     def discovered(self) -> str:
-        """What ibnetdiscover prints; tests with the real one compare it."""
+        """Output of ibnetdiscover; tests with the real one compare it."""
         guids = {name: f"{0x200000 + 0x100 * number:016x}" for number, name in enumerate(self._devices())}
         ids = {name: f"{'S' if name in self.switches else 'H'}-{guids[name]}" for name in guids}
         ports: dict[str, list[tuple[int, End]]] = {}

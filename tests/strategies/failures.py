@@ -16,7 +16,7 @@ _PLACE = re.compile(r"(<!-- failures: ([\w ,]+) -->\n).*?(<!-- end -->)", re.DOT
 _SERVICE, _FAILED, _TARGET = "NodeServiceStopped", "NodeUnitFailed", "TargetDown"
 
 Row = tuple[str, str]
-"""What fails, and names of alerts or, in lower case, why there is none."""
+"""A failure, and names of alerts or, in lower case, the reason for none."""
 
 ROWS: dict[str, tuple[Row, ...]] = {
     "services": (

@@ -1,4 +1,4 @@
-"""What `validate` finds in a manifest that is given as text, in a form that a table of cases can hold."""
+"""Findings of `validate` for a manifest given as text, in a form that a table of cases can hold."""
 
 from __future__ import annotations
 

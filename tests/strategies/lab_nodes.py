@@ -82,7 +82,7 @@ class LabNodes:
         )
 
     def out(self, host: str, script: str, timeout: float = 60) -> str:
-        """What a script prints, which has to succeed."""
+        """Output of a script, which must succeed."""
         done = self.run(host, script, timeout)
         assert done.returncode == 0, f"{host}: {script}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
@@ -107,7 +107,7 @@ class LabNodes:
         )  # fmt: skip
 
     def play(self, book: str | Path, *variables: str, status: Sequence[int] = (0,)) -> str:
-        """What a playbook with these variables prints, which has to end with one of these statuses."""
+        """Output of a playbook with these variables, which must end with one of these statuses."""
         with self.playing(book, *(word for variable in variables for word in ("-e", variable))) as process:
             try:
                 answer, _ = process.communicate(timeout=900)

@@ -34,7 +34,7 @@ class Fragment:
     partitions: str = PARTITIONS
     files: dict[str, str] = field(default_factory=dict)
     slurmd: bool = False
-    """Whether slurmd of the node n1 is asked too."""
+    """True: slurmd of the node n1 is asked too."""
 
     @property
     def slurm_conf(self) -> str:

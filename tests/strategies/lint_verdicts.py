@@ -1,4 +1,4 @@
-"""Whether real Slurm and lint agree about a directory."""
+"""Agreement of real Slurm and lint about a directory."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def shared_directory(factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[], T]) -> T:
-    """What `make` returns in the worker that calls this first; the others wait for it and get a copy."""
+    """The result of `make` in the worker that calls this first; the others wait for it and get a copy."""
     directory = shared_directory(factory, name)
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

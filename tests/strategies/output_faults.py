@@ -68,7 +68,7 @@ def fault_of(directory: Path, *trees: Tree) -> str:
 
 
 def separately(function: Callable[..., Any], *arguments: Any, timeout: float = 120, private: bool = False) -> Any:
-    """What a function of a test module returns, called in another process; `private`: with mounts of its own."""
+    """The result of a function of a test module, called in another process; `private`: with mounts of its own."""
     code = (
         "import importlib, json, sys; sys.path.insert(0, sys.argv[1]); "
         "f = getattr(importlib.import_module(sys.argv[2]), sys.argv[3]); "

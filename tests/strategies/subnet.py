@@ -41,7 +41,7 @@ exit $status
 
 @dataclass(frozen=True)
 class Subnet:
-    """What opensm logged, and what ibnetdiscover printed afterwards."""
+    """Log of opensm, and the output of ibnetdiscover afterwards."""
 
     log: str
     discovered: str

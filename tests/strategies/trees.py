@@ -69,7 +69,7 @@ def _tree(path: Path, text: bytes | None = None) -> Tree:
 
 
 def cluster_of(data: Mapping[str, Any], directory: Path) -> Cluster:
-    """What a manifest means, even if it is not valid."""
+    """The cluster of a manifest, even if it is not valid."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
     compiled = compiler.validate(path)
@@ -149,6 +149,6 @@ def run_script(
 
 
 def calls(directory: Path) -> list[str]:
-    """What the script ran of the stand-ins, in order."""
+    """Stand-ins that the script ran, in order."""
     log = directory / "calls"
     return log.read_text(encoding="utf-8").splitlines() if log.exists() else []

@@ -167,7 +167,7 @@ def test_a_component_selects_its_checks(clustergen: Command, tree: Path) -> None
     ],
 )
 def test_a_check_is_named_by_its_program_too(program: str, names: list[str]) -> None:
-    """As a row of the output has it."""
+    """A row of the output has the program's name."""
     assert [check.name for check in chosen([program])] == names
 
 

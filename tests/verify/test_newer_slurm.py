@@ -22,7 +22,7 @@ NEXT = {"23.02": "24.11", "23.11": "24.11", "24.05": "24.11", "25.05": "26.05", 
 
 
 def rows_of(directory: Path, release: str, more: str = "", **slurm: object) -> list[Row]:
-    """What the check of Slurm says of a small tree for a release, with a line added to its slurm.conf."""
+    """Verdict of the check of Slurm on a small tree for a release, with a line added to its slurm.conf."""
     settings = {"version": release, "build": "schedmd", **slurm}
     write(tree_of(manifest(nodes=[HEAD, COMPUTE], slurm=settings), directory), directory / "rendered")
     conf = directory / "rendered/overlays/slurm_node/etc/slurm/slurm.conf"

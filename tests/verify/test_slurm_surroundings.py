@@ -1,4 +1,4 @@
-"""What a directory of Slurm's files expects of the machine around it."""
+"""Expectations of a directory of Slurm's files about the machine around it."""
 
 from __future__ import annotations
 

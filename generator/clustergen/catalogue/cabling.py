@@ -37,7 +37,7 @@ class Cable:
     is_splitter: bool
     reach_m: float
     family: str = ""
-    """What the maker calls the assembly, without its length; empty for transceivers."""
+    """The maker's name of the assembly, without its length; empty for transceivers."""
     parts: tuple[str, ...] = ()
     plug_a: str = ""
     plug_b: str = ""
@@ -104,7 +104,7 @@ class Medium:
     ports_b: int
     is_splitter: bool
     watts_a: float | None
-    """What one plug or module at end a draws; None: not known."""
+    """Power of one plug or module at end a, in watts; None: not known."""
     watts_b: float | None
     parts: tuple[str, ...] = ()
     """Order numbers that were seen; not one for each length."""

@@ -25,7 +25,7 @@ class DcgmField:
     kind: Literal["gauge", "counter", "label"]
     unit: str
     default_on: bool
-    """Whether the exporter's own list has it; an alert on any other needs a line of ours."""
+    """True: the exporter's list has it; an alert on any other needs a line of ours."""
     profiling: bool
     """Needs the profiling counters, which GPUs outside the data centre lack."""
     help: str

@@ -41,7 +41,7 @@ class RackSystem:
     power_max_w: int
     """Steady draw of the whole rack at full load, in watts."""
     power_peak_w: int
-    """What short peaks reach, in watts."""
+    """Power of short peaks, in watts."""
     shelves: int
     shelf_w: int
     liquid_share_pct: int

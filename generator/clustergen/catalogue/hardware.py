@@ -14,7 +14,7 @@ class Gpu:
 
     id: str
     nvml_name: str
-    """What the driver calls it, as `nvidia-smi -L` prints it."""
+    """The driver's name, as `nvidia-smi -L` prints it."""
     slurm_type: str
     """The type that Slurm detects: the driver's name, lower case, with `_` for blanks."""
     gres_type: str
@@ -78,7 +78,7 @@ class Nic:
     pci_id: str = ""
     hca_type: str = ""
     port_layouts: tuple[str, ...] = ()
-    """What a card may carry, as ports x Gb/s."""
+    """The ports that a card may have, as ports x Gb/s."""
     infiniband: str = ""
     """The fastest InfiniBand rate by name; empty for an adapter without InfiniBand."""
     ethernet: bool = True
@@ -93,7 +93,7 @@ class Nic:
     connector_options: tuple[str, ...] = ()
     """Other connectors that the same adapter is sold with."""
     rdma_prefix: str = "mlx5_"
-    """What the kernel puts before the number of its RDMA devices."""
+    """The kernel's prefix of the number of its RDMA devices."""
     note: str = ""
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
@@ -112,11 +112,11 @@ class Switch:
     aliases: tuple[str, ...] = ()
     rate: str = ""
     one_rate: bool = False
-    """Whether its ports run at `rate` and no other."""
+    """True: its ports run at `rate` and no other."""
     splits: tuple[str, ...] = ()
     """Ports when every one is split by a cable, as ports x Gb/s: `128x400`."""
     managed: bool = True
-    """Whether it has a processor of its own, which on InfiniBand can run the subnet manager."""
+    """True: it has a processor, which on InfiniBand can run the subnet manager."""
     cages: int | None = None
     """Openings for plugs; None: not known."""
     ports_per_cage: int | None = None

@@ -25,7 +25,7 @@ class MigProfile:
 
     family: str
     profile: str
-    """As nvidia-smi prints it: `3g.40gb`, `1g.10gb+me`."""
+    """The name that nvidia-smi prints: `3g.40gb`, `1g.10gb+me`."""
     max_count: int
     compute: int
     """Compute slices of an instance."""

@@ -25,7 +25,7 @@ class OperatingSystem:
     unverified: frozenset[str] = NOTHING
     source: tuple[str, ...] = ()
     arch: str = X86_64
-    """As `uname -m` prints it."""
+    """The architecture, as `uname -m` prints it."""
 
     @property
     def key(self) -> str:

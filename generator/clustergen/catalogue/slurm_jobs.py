@@ -18,9 +18,9 @@ class AffectedJobs(NamedTuple):
     text: str
     """With {name}, {old} and {new} of the change."""
     state: str
-    """As squeue or sacct shows it: the reason of a pending job, the state of one that was running."""
+    """The state that squeue or sacct shows: the reason of a pending job, the end of one that was running."""
     condition: str = ""
-    """What slurm.conf has to say for it, as in the head of slurm_running.tsv; empty: in any case."""
+    """The settings of slurm.conf that it requires, in the form of slurm_running.tsv; empty: none."""
 
 
 @record

@@ -12,7 +12,7 @@ from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
 Outcome = Literal["stops", "logs", "silent"]
-"""What a daemon does with a value that it cannot use."""
+"""How a daemon reacts to a value that it cannot use."""
 
 
 @record
@@ -22,15 +22,15 @@ class SlurmToken:
     key: str
     token: str
     takes_value: bool
-    """Whether it is written `token=value`."""
+    """True: it is written `token=value`."""
     documented: bool
     unknown: Literal["fatal", "logged", "ignored"]
-    """What daemons do with a word of this key that they do not know."""
+    """How daemons react to a word of this key that they do not know."""
     since: SlurmRelease | None
     defunct: SlurmRelease | None
     removed: SlurmRelease | None
     instead: str
-    """What to write in its place, as Key=token; it may still be read."""
+    """The replacement, as Key=token; the old one may still be read."""
 
     def state(self, release: SlurmRelease) -> KeyState:
         """How the release treats the word; never `refused`."""

@@ -19,7 +19,7 @@ class BeegfsKey:
     file: str
     key: str
     shipped: bool
-    """Whether the packaged file has it; the others are only read by the source."""
+    """True: the packaged file has it; others appear in the source alone."""
     default: str
     since: BeegfsVersion | None = None
     removed: BeegfsVersion | None = None

@@ -26,7 +26,7 @@ class SystemPath:
     mount: Literal["any", "disk", "never"]
     mount_below: Literal["any", "disk", "never"]
     users: bool
-    """Whether users can create files there, or in directories of their own."""
+    """True: users can create files there, or in directories of their own."""
     note: str = ""
 
 

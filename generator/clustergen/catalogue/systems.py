@@ -134,7 +134,7 @@ class System:
     fabric: str = "none"
     """How the GPUs are joined by NVLink: nvswitch, mesh, pairs or none."""
     link_label: str = ""
-    """What `nvidia-smi topo -m` prints between two GPUs joined by NVLink."""
+    """The word of `nvidia-smi topo -m` for two GPUs joined by NVLink."""
     links: tuple[str, ...] = ()
     """Slurm's Links of each GPU, in order; empty when every link ends at a switch or there is none."""
     nvlink_domain_nodes: int = 1
@@ -142,7 +142,7 @@ class System:
     gpus: tuple[SystemGpu, ...] = ()
     nics: tuple[SystemNic, ...] = ()
     arch: str = "x86_64"
-    """As `uname -m` prints it; empty where nothing says so."""
+    """The architecture, as `uname -m` prints it; empty: not known."""
     memory_seen_mib: int | None = None
     psu: Psu | None = None
     power_max_w: int | None = None

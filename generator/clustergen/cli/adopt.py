@@ -28,7 +28,7 @@ _FIRST = {
     **{area: f"add the section {area}" for area in ("acceptance", "backups", "containers", "drift", "facility")},
     **{area: f"add the section {area}" for area in ("identity", "provisioning", "reports", "storage")},
 }
-"""What the manifest lacks for an area that would install nothing."""
+"""Sections that the manifest lacks for an area that would install nothing."""
 _NO_SECTION = "no section or role of the manifest has it yet"
 
 

@@ -40,7 +40,7 @@ class Stale:
     kind: str
     line: int
     conflict: bool = False
-    """Whether it has the conflict markers of a merge."""
+    """True: it has the conflict markers of a merge."""
 
     @property
     def message(self) -> str:

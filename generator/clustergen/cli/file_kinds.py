@@ -32,7 +32,7 @@ class FileKind:
     pattern: str
     hint: str
     file: str = ""
-    """What the output of a command is called in a directory of facts."""
+    """The file of a command's output in a directory of facts."""
 
     def advice(self, path: Path) -> str:
         return self.hint.format(path=path, tree=path.parent, file=self.file)

@@ -471,23 +471,23 @@ class Use:
     """The access that a daemon needs to a path."""
 
     noun: str
-    """What lies there, in a message."""
+    """The contents, as a noun for messages."""
     example: str
     """A path that suits it: the default, where clustergen has one."""
     lost: str = ""
-    """What follows when it disappears or is another user's; empty where it may."""
+    """The consequence when it disappears or belongs to another user; empty: none."""
     outlives_boot: bool = True
     is_directory: bool = True
     of_administrator: bool = False
-    """Whether it may lie in a subdirectory of /etc."""
+    """True: it may be in a subdirectory of /etc."""
     role: str = ""
     """Of the nodes that write there; empty: of slurmctld, slurmd or slurmdbd, by the name."""
     per_node: bool = False
-    """Whether Slurm puts the node's name in the place of %n and %h."""
+    """True: Slurm replaces %n and %h by the node's name."""
     is_private: bool = False
-    """Whether every node needs its own."""
+    """True: each node needs one that no other node uses."""
     is_of_jobs: bool = False
-    """Whether jobs write there, so that nothing else may."""
+    """True: jobs write there, so that nothing else may."""
 
 
 @record

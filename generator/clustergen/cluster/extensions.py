@@ -31,7 +31,7 @@ _FORMS: Mapping[str, tuple[str, str]] = {
     "SlurmTopic.file": (r"[a-z_]+\.conf", "a file of Slurm, as slurm.conf"),
     "Sysctl.key": (r"[\w./*-]+", "the name of a setting, as vm.swappiness"),
 }
-"""What a field of contributions can be, of one kind or of all."""
+"""Types of a field of contributions, of one kind or of all."""
 
 
 @once_per_cluster

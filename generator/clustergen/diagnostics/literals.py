@@ -55,7 +55,7 @@ _MEANT = {
     "xfs": "local",
     "firewalld": "true",
 }
-"""What people call a value → the value of the manifest."""
+"""Common names of a value → the value of the manifest."""
 
 
 _SWITCH = ("true", "false")

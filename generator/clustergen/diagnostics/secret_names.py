@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 Check = Literal["any", "random", "password", "digits"]
-"""What the value of a name has to be: anything but a reference, generated, like a password, or a number."""
+"""The form of a name's value: anything but a reference, generated, like a password, or a number."""
 
 # Last words of a name whose value is a secret, also as the end of a longer word (dbpassword, authtoken).
 _SECRET_WORDS = (

@@ -21,9 +21,9 @@ class Rule(NamedTuple):
     """One of them stands, in any case, on the line where a match begins; without any, the match is one long word."""
     pattern: str
     check: ValueCheck = ""
-    """What the value has to look like."""
+    """The form that the value must have."""
     is_multiline: bool = False
-    """Whether a match goes beyond its line."""
+    """True: a match may extend beyond its line."""
 
 
 class FileRule(NamedTuple):

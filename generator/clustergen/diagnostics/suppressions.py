@@ -25,7 +25,7 @@ _FORM = "write # clustergen: ignore[CODE] REASON, or ignore-file[CODE] REASON"
 OWN_CODES = ("suppression-invalid", "suppression-unused")
 
 IsComment = Callable[[str, int, int], bool]
-"""Whether the text at this line and column is a comment, and not part of a value."""
+"""True if the text at this line and column is a comment, and not part of a value."""
 
 
 @record

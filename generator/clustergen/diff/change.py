@@ -39,14 +39,14 @@ class Change:
     name: str = ""
     """Which node (a folded host list), partition, gres …; empty for `key` and `file`."""
     key: str = ""
-    """As the catalogue writes it; empty where the whole of `name` came or went."""
+    """The key in the catalogue's spelling; empty: `name` as a whole was added or removed."""
     old: str | None = None
     """None where there was nothing; else the text, or the default that counted in its place."""
     new: str | None = None
     nodes: str | None = None
     """The nodes that it is about, folded; None for all."""
     everywhere: bool = False
-    """Whether every slurmd takes part in a restart, not only those of `nodes`."""
+    """True: every slurmd takes part in a restart, not only those of `nodes`."""
     source: str = ""
     row: str = ""
     """The row of slurm_effects.tsv that decides; empty where none does."""

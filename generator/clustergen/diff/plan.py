@@ -44,7 +44,7 @@ class Plan:
 
     cluster: str
     old: str
-    """As the user called it."""
+    """The name by which the user called it."""
     new: str
     old_release: SlurmRelease | None
     release: SlurmRelease | None
@@ -79,7 +79,7 @@ class Plan:
     texts: tuple[TextChange, ...]
     """The files that a reviewer reads line by line."""
     room: RoomChanges | None = None
-    """What changes in the machine room; None where nothing does."""
+    """Changes in the machine room; None: none."""
     old_commit: str = ""
     """The commit that the old side was read from; empty for files of the work tree."""
     new_commit: str = ""

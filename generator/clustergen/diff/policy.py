@@ -29,7 +29,7 @@ VALUES = "/etc/clustergen/accounts.json"
 PROGRAM = "/usr/local/sbin/clustergen-accounts"
 """It reads them."""
 RIGHTS = ("QOS", "DefaultQOS")
-"""What accounts and users keep where the manifest says nothing about QOS."""
+"""Settings that accounts and users keep if the manifest has no QOS for them."""
 _Table = Callable[[str, str, SlurmRelease, str, tuple[str, ...]], tuple[AffectedJobs, ...]]
 
 

@@ -30,7 +30,7 @@ class Step:
     what: str | None = None
     """The unit, the packages, the directories or the commands that it is about."""
     parts: tuple[Step, ...] = ()
-    """What each host of a turn does while it is drained."""
+    """Steps of each host of a batch while it is drained."""
 
     @property
     def row(self) -> StepKind | None:
@@ -80,7 +80,7 @@ class Work:
     manual: Sequence[ManualStep] = ()
     """Those of features."""
     room: RoomChanges | None = None
-    """What changes in the machine room."""
+    """Changes in the machine room."""
     renamed: Mapping[str, str] = {}
     """Previous → new name of machines that keep their address."""
     gained: Mapping[str, str] = {}

@@ -32,7 +32,7 @@ class KeyPlace:
     """Today's names: the key itself, or what an old name stands for."""
     fields: tuple[str, ...]
     derived: str | None
-    """What the key follows from that has no field."""
+    """The source of a key that has no field."""
     options: str | None
     """Where the manifest passes the key through."""
 

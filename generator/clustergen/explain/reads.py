@@ -25,7 +25,7 @@ Fact = tuple[int, str]
 Override = dict[Fact, Any]
 """Fact → the value to hand out instead."""
 Token = Any
-"""What was read: a part of the cluster, or a field, as `id()` of its owner and name."""
+"""A value that was read: a part of the cluster, or a field, as `id()` of its owner and name."""
 ANYTHING = "anything"
 """A token of a part that may hold on to the whole cluster."""
 _GROUND = frozenset(name for name in fields(Cluster) if name[0] != "_")

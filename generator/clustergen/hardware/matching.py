@@ -12,7 +12,7 @@ from clustergen.hostlist import natural_key
 from clustergen.records import record
 
 FOREIGN = "\0"
-"""What the device of an end begins with that is not in the plan; the rest is its id."""
+"""Prefix of a device that is not in the plan; the rest is its id."""
 
 
 @record

@@ -36,7 +36,7 @@ _FIELDS: Fields = {
 _SILENT = {"Fairshare": "1", "AdminLevel": "None"}
 _LEVELS = ("operator", "administrator")
 _OF_ROOT = {"DefaultAccount": ROOT, "AdminLevel": "Administrator", "Fairshare": "1"}
-"""What the user root has from the first start."""
+"""Settings of the user root from the first start on."""
 _SECTION = ("slurm", "accounts")
 
 

@@ -30,7 +30,7 @@ class Comparison:
     change: Change
     why: str
     meant: bool
-    """Whether it is only another way to say the same."""
+    """True: another spelling of the same value."""
 
 
 def rendered(draft: Draft, text: str) -> tuple[tuple[Diagnostic, ...], Tree | None]:

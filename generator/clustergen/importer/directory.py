@@ -49,7 +49,7 @@ class ImportResult:
     programs: frozenset[str]
     release: SlurmRelease
     guessed: bool
-    """Whether the release is a guess."""
+    """True: the release is a guess."""
     rejected: tuple[Refusal, ...]
     """Why Slurm does not start with the original files."""
     notes: tuple[Note, ...]
@@ -57,9 +57,9 @@ class ImportResult:
     """Why the manifest is not valid yet; nothing was compared then."""
     compared: tuple[Comparison, ...]
     redactions: Redactions
-    """What the report does not repeat of the original files."""
+    """Parts of the original files that the report does not repeat."""
     refused: tuple[Refusal, ...] = ()
-    """What Slurm refuses of the rendered files."""
+    """Errors of Slurm about the rendered files."""
     unregistered: tuple[Refusal, ...] = ()
     """Nodes of the original files that slurmctld refuses, and remarks on those that were asked."""
     remarks: tuple[str, ...] = ()

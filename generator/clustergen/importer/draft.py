@@ -33,7 +33,7 @@ class Origin:
     block: str
     """The key that opens its line (NodeName …), empty for a line of its own."""
     name: str
-    """What stands behind that key."""
+    """The value of that key."""
     key: str
     text: str
 

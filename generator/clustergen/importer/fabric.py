@@ -20,7 +20,7 @@ from clustergen.importer.topology import CONF, YAML, Group, MisfitError, Topolog
 FABRIC: ManifestPath = ("networks", "fabric")
 _TOPOLOGY: ManifestPath = ("slurm", "topology")
 _SECTIONS = (FABRIC, *((*_TOPOLOGY, field) for field in ("blocks", "block_sizes", "format")))
-"""What stands for a file of Slurm's topology."""
+"""Parts of the manifest that replace a file of Slurm's topology."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _ONE_ITEM = re.compile(r"[^,\[]+(\[[^\]]+\][^,\[]*)?")
 _INFINIBAND = re.compile(r"(?i)(?<![a-z])(ib|sdr|qdr|fdr|edr|hdr|ndr|xdr|infiniband)(?![a-z])")

@@ -37,7 +37,7 @@ class Fitted:
 
     text: str
     errors: tuple[Diagnostic, ...]
-    """What still is wrong with the manifest; nothing could be compared then."""
+    """Errors that the manifest still has; nothing could be compared then."""
     compared: tuple[Comparison, ...]
     refused: tuple[Refusal, ...] = ()
 

@@ -25,16 +25,16 @@ class Gpus:
     """Of the whole ones."""
     model: parts.Gpu | None
     certain: bool
-    """Whether the type names one GPU only, and not a family of them."""
+    """True: the type names one GPU, and not a family."""
     instances: Instances | None = None
     """Those that are split."""
     shards: int = 0
     """Of all GPUs together; so is `mps`."""
     mps: int = 0
     whole_first: bool = True
-    """Whether the whole ones are named before those that are split."""
+    """True: whole GPUs are listed before those that are split."""
     is_complete: bool = True
-    """Whether this is all that the value says."""
+    """True: the value says nothing else."""
 
     def shares(self, count: int) -> int | None:
         """Shards or percents of MPS of one GPU; 0 where they are not shared, None where they are in no even way."""

@@ -10,7 +10,7 @@ from clustergen.importer.draft import Draft, Item, Origin
 from clustergen.importer.originals import Originals
 
 _KEPT: tuple[ManifestPath, ...] = (("slurm", "user"), ("slurm", "priority", "weights"))
-"""What reads worse in part than as a whole, or has another default here."""
+"""Values that read worse in part than as a whole, or have another default here."""
 _PREEMPTION: ManifestPath = ("slurm", "preemption")
 _BLOCKS = {"": "", "partitionname": "PartitionName"}
 _KEPT_KEYS = ("MaxTime",)  # the first thing that people look for in a partition

@@ -12,7 +12,7 @@ from clustergen.records import record
 Layout = Mapping[str, int]
 """Profile → instances of it on one GPU."""
 PROFILE = re.compile(r"[0-9]g\.[0-9]+gb")
-"""What the type of an instance has in it."""
+"""The profile within the type of an instance."""
 _TYPE = re.compile(r"(?:(.*)_)?([0-9]g\.[0-9]+gb.*)")
 _MOST_GPUS = 16
 
@@ -26,7 +26,7 @@ class Instances:
     profiles: Layout
     """Profile → how many on all GPUs together."""
     prefix: str | None
-    """What stands before the profile in their types; None: all that Slurm detects."""
+    """Prefix of the profile in their types; None: all that Slurm detects."""
 
 
 def instances_of(types: Mapping[str, int]) -> Instances | None:

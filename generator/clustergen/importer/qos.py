@@ -12,7 +12,7 @@ from clustergen.manifest.base import AnyName
 
 _FIELDS: Fields = {"Description": (("description",), phrase), **fields_of("qos")}
 COLUMNS = frozenset(option.dump for option in sacctmgr.options("qos") if option.field)
-"""What a table has to show: for each of these the manifest says a value, or that there is none."""
+"""Columns that a table must have: for each of these the manifest says a value, or that there is none."""
 _SILENT = {
     "Priority": "0",
     "PreemptMode": "cluster",
@@ -21,7 +21,7 @@ _SILENT = {
     "UsageThreshold": "0.000000",
     "LimitFactor": "0.000000",
 }
-"""What a table says where nobody has said anything."""
+"""Values of a table for settings that were never made."""
 _DESCRIPTION = {NORMAL: "Normal QOS default"}
 
 

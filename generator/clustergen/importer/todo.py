@@ -17,7 +17,7 @@ SECTIONS = {
     "login": "login nodes: {name: login1, type: service, roles: [login]} in nodes",
     "slurm.accounts": "accounts and QOS: import again with --accounts, or {} if you manage them with sacctmgr",
 }
-"""What is missing → what it is for, and an example."""
+"""Missing part → its purpose, and an example."""
 
 
 _BY_HARDWARE = re.compile(r"-\d+(g|cpu)(-\d+)?$")

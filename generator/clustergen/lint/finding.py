@@ -14,7 +14,7 @@ class Fix(NamedTuple):
     """
 
     file: str
-    """As `Line.file` calls it."""
+    """The file's name, as in `Line.file`."""
     line: int
     column: int
     end_column: int

@@ -35,7 +35,7 @@ class Guess:
     named: bool
     """A comment names it."""
     unread_anywhere: tuple[str, ...]
-    """What no release of the catalogue reads, but older ones did."""
+    """Keys that older releases read, and none of the catalogue."""
     complete: bool
     """Nothing is left unread."""
 

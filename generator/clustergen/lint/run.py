@@ -59,7 +59,7 @@ class Report:
     """Files of Slurm's in the directory whose content nobody here knows."""
     directory: ConfigDirectory
     redactions: Redactions
-    """What messages about these files do not show."""
+    """Values that messages about these files do not show."""
 
     @property
     def sources(self) -> Mapping[str, str]:

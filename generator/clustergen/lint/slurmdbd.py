@@ -33,7 +33,7 @@ _REQUIRED = {
         "add SlurmUser=slurm, as in slurm.conf",
     ),
 }
-"""What slurmdbd.conf has to say → code, severity, message and hint where it does not."""
+"""Required key of slurmdbd.conf → code, severity, message and hint if it is missing."""
 _SAME = {"DbdPort": "AccountingStoragePort", "SlurmUser": "SlurmUser", "AuthType": "AuthType"}
 """Key of slurmdbd.conf → the key of slurm.conf that means the same, with the same default."""
 

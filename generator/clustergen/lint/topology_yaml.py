@@ -27,7 +27,7 @@ _KEYS = {
     "switch": ("switch", "nodes", "children"),
     "block of a list": ("block", "nodes"),
 }
-"""What a mapping is → the keys that it may have."""
+"""Kind of mapping → the keys that it may have."""
 _OF_TEXTS = ("switch", "block of a list")
 _NULL = "tag:yaml.org,2002:null"
 

@@ -42,9 +42,7 @@ class Nodes(Section):
         " unless in_no_partition is true.",
     )
     features: tuple[SlurmName, ...] = field((), "More Slurm features.")
-    weight: NodeWeight | None = field(
-        None, "Slurm weight; default: that of the node type."
-    )
+    weight: NodeWeight | None = field(None, "Slurm weight; default: that of the node type.")
     state: Literal["UNKNOWN", "CLOUD", "FUTURE", "DRAIN", "DOWN"] = field("UNKNOWN", "Slurm state at first start.")
     in_no_partition: bool = field(False, "Confirms that no partition contains these nodes, so no job runs on them.")
     slurm_options: Options = field({}, "More keys of the NodeName line, as Port: 17001.")

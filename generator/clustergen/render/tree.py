@@ -68,7 +68,7 @@ class Tree:
     groups: Mapping[str, tuple[str, ...]]  # group → hosts
     manifest_name: str
     manifest_meaning: str
-    """As of `Source.meaning`."""
+    """The value of `Source.meaning`."""
     hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
     extensions: Mapping[str, str] = MappingProxyType({})

@@ -69,7 +69,7 @@ class Entry:
         self._above = above
         self._pairs = {pair.key.lower(): pair for pair in line.pairs}
         self.inherited = inherited
-        """What DEFAULT lines set, by key in lower case; lines under the same DEFAULT lines share it."""
+        """Values of DEFAULT lines, by key in lower case; lines under the same DEFAULT lines share it."""
         self._hosts: list[str] | None = None
 
     @property

@@ -25,7 +25,7 @@ class _Text:
         self.body = body
         self.number = number
         self.commented = commented
-        """Whether a comment ended it."""
+        """True: a comment ended it."""
         self.numbers: list[int] = []
         """The line and column of each character and of the end; empty where all stand in `number`, in order."""
         self.columns: list[int] = []

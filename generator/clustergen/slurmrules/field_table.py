@@ -39,9 +39,9 @@ class Field(NamedTuple):
     """Slurm's words in lower case → the field's, where they differ; other words have no place in the field then."""
     word: str = ""
     optional: bool = False
-    """Whether an option may hold the key as long as the manifest does not set the field: the field covers less."""
+    """True: an option may hold the key as long as the manifest does not set the field, which covers less."""
     other_key: bool = False
-    """Whether the field is printed under another key, so that with Slurm's defaults an option overrides nothing."""
+    """True: the field is printed under another key, so that with Slurm's defaults an option overrides nothing."""
     topic: str = ""
     """Heading below which the value is printed as it is, in the order of the table; empty: a topic has code for it."""
     reason: str = ""

@@ -15,7 +15,7 @@ _CONTAIN = "write PrologFlags=Contain"
 _CGROUPS = "write ProctrackType=proctrack/cgroup"
 _BOTH_TASKS = "write TaskPlugin=task/cgroup,task/affinity"
 _PROFILES = {"hdf5": "ProfileHDF5Dir", "influxdb": "ProfileInfluxDBHost"}
-"""What keeps profiles of jobs → the key of acct_gather.conf without which it stops."""
+"""Plugin for profiles of jobs → the key of acct_gather.conf without which it stops."""
 _GATHERED = {
     "EnergyIPMI": ("AcctGatherEnergyType", "ipmi", "xcc"),
     "EnergyXCC": ("AcctGatherEnergyType", "xcc"),

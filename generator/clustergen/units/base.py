@@ -30,7 +30,7 @@ class PydanticField:
     EXAMPLES: ClassVar[tuple[str, ...]] = ()
     JSON_TYPES: ClassVar[str | list[str]] = "string"
     UNIT: ClassVar[str] = ""
-    """What `number` counts, as names end: `bytes`. Empty: programs read the text."""
+    """The unit of `number`, as names end: `bytes`. Empty: programs read the text."""
 
     @property
     def number(self) -> int | float | str:

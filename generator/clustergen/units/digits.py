@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _MOST_DIGITS = 40
 LARGEST = 10**_MOST_DIGITS
-"""What every number with more digits counts as: larger than any limit of Slurm's."""
+"""The value of every number with more digits: larger than any limit of Slurm's."""
 
 
 def whole(digits: str) -> int:

@@ -41,7 +41,7 @@ class Duration(PydanticField):
     minutes_and_seconds: str = field(default="", compare=False, repr=False)
     """The text, where it is two numbers with a colon: Slurm's minutes:seconds, often meant as hours:minutes."""
     is_bare: bool = field(default=False, compare=False, repr=False)
-    """Whether the text was a number without a unit."""
+    """True: the text was a number without a unit."""
 
     EXAMPLES = ("24h", "30min", "7-12:00:00", "unlimited")
     UNIT = "s"

@@ -53,7 +53,7 @@ _LEFT_OUT = re.compile(
 _OF_DATABASE = re.compile(r"^\s*AccountingStor\w+\s*=?.*$", re.IGNORECASE | re.MULTILINE)
 _ENFORCED = re.compile(r"^\s*AccountingStorageEnforce\s*=\s*(\S*).*$", re.IGNORECASE | re.MULTILINE)
 _LIMITS = ("associations", "limits", "qos", "safe")
-"""What the jobs of a trial, which name no wckey and are all recorded, are held to."""
+"""Limits of a trial's jobs, which name no wckey and are all recorded."""
 _OF_ACCOUNTS = re.compile(
     r"\s+(?:QOS|AllowQos|DenyQos|AllowAccounts|DenyAccounts|AllowGroups|TRESBillingWeights)=\S+", re.IGNORECASE
 )
@@ -109,7 +109,7 @@ class Report:
     complaints: tuple[str, ...] = ()
     records: int | None = None
     restarted: Mapping[int, str] = MappingProxyType({})
-    """As `values`, of daemons that started with the new files, at the end."""
+    """The same as `values`, of daemons that started with the new files, at the end."""
     limits: tuple[str, ...] = ()
     """Settings of accounts and QOS that slurmctld has otherwise after such a start: `qos low GrpJobs: 4 → none`."""
 

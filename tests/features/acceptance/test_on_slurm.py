@@ -96,7 +96,7 @@ class Lab(LabNodes):
         self.waits("head", "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
 
     def kill(self, host: str) -> None:
-        """As if its power had failed."""
+        """Stop all processes at once, like a power failure."""
         engines.find(None, run.store()).run("kill", nodes.container(self.work, host))
 
     def report(self) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def fio(direction: str, rate: int) -> str:
 
 
 def labelled(*texts: str) -> str:
-    """As srun --label prints tasks, line by line."""
+    """Lines of tasks in the form of `srun --label`."""
     return "".join(f"{task}: {line}\n" for task, text in enumerate(texts) for line in text.splitlines())
 
 

@@ -65,7 +65,7 @@ def run(program: str, directory: Path, task: int = 0) -> subprocess.CompletedPro
 
 
 def printed(program: str, output: str, directory: Path) -> set[str]:
-    """What the gate prints on the first task where its program prints `output`."""
+    """Lines that the gate prints on the first task if its program prints `output`."""
     place = directory / "bin" / program
     place.parent.mkdir()
     place.write_text(f"#!/bin/sh\ncat <<'END'\n{output}END\n", encoding="utf-8")

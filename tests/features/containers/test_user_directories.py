@@ -31,7 +31,7 @@ SQUAT = (
     *("mkdir -m 777 {0}; touch {0}/evil", "ln -s /etc {0}", "touch {0}"),
     *("ln -s /nowhere {0}", "mkfifo {0}"),
 )
-"""What Mallory makes at each place."""
+"""Objects that an attacker makes at each place."""
 # As systemd-tmpfiles left it on nodes of trees before this one: all users write to the directories above.
 SCENE = """
 printf 'alice:x:1000:1000::/:/bin/sh\\nmallory:x:1001:1001::/:/bin/sh\\n' >>/etc/passwd

@@ -165,7 +165,7 @@ def test_home_clusters_have_no_bill(tmp_path):
 
 
 def test_the_note_of_a_system_is_the_configuration_to_order(tmp_path):
-    """What the node type states beside its system; nothing where it states nothing."""
+    """Fields of the node type beside its system; empty if it has none."""
     gpu = {
         "system": "hgx-h100-8",
         "cpu": {"model": "Xeon Platinum 8592+", "sockets": 2, "cores_per_socket": 64},

@@ -49,7 +49,7 @@ def closed_tree(name: str, directory: Path) -> Tree:
 
 
 def units_of(tree: Tree, host: str) -> set[str]:
-    """What site.yml enables on a host."""
+    """Units that site.yml enables on a host."""
     variables = next(file for file in tree if file.path == "inventory/group_vars/all.yml")
     of_groups = yaml.safe_load(variables.content)["cluster_units"]
     return {unit for group, units in of_groups.items() if host in tree.groups.get(group, ()) for unit in units}

@@ -216,7 +216,7 @@ def test_the_driver_decides_what_a_memory_error_means(
 
 @pytest.mark.slow
 def test_a_reset_brings_the_node_back(trees: Path, tmp_path: Path) -> None:
-    """What drains and is not broken for good clears with the repair, although DCGM's history stays."""
+    """A reason that a repair can mend clears with it, although DCGM's history stays."""
     box = scripts("hopper", trees, tmp_path)
     history = dcgm_report("Internal error", "Detected XID 48 for GPU 3 Please consult the documentation.")
     assert box.run("20-gpu-errors", recovery="3, Reset\n", ecc="3, 1\n", dcgm=history).code == 1
@@ -237,7 +237,7 @@ def test_every_generation_has_its_rows() -> None:
 
 
 def test_no_incident_that_counts_for_life_drains() -> None:
-    """What drains clears with a repair; what DCGM keeps until it restarts is left to the driver."""
+    """Reasons to drain clear with a repair; incidents that DCGM keeps until it restarts are left to the driver."""
     for incident in dcgm_incidents():
         if incident.action == "drain":
             assert "restart" not in incident.clears

@@ -105,7 +105,7 @@ done
 
 
 def test_a_file_with_spaces_in_its_name_is_set_aside_and_comes_back(tmp_path: Path) -> None:
-    """What waits is on disk before a file changes, and what is confirmed before that is reported."""
+    """The pending change is on disk before a file changes, and the confirmation before it is reported."""
     lines = on_node(
         tmp_path,
         f"""

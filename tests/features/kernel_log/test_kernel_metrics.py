@@ -109,7 +109,7 @@ FORGED_NAMES = (
     "pcieport 0000:00:03.0: PCIe Bus Error: severity=Uncorrected",
 )
 FORGED_STARTS = ("NVRM: Xid (PCI:", "INFO: task a:1 ", "EXT4-fs (a): er", "XFS (a): error", "XFS (sda): corr", "x")
-"""What a process calls itself, of 15 characters at most: the kernel begins the message of a crash with it."""
+"""Names of processes, of 15 characters at most: the kernel begins the message of a crash with it."""
 OF_A_USER = r"""
 EXT4-fs error (device loop0): ext4_lookup:1855: inode #2: comm ls: deleted inode referenced: 12
 XFS (loop1): Metadata corruption detected at xfs_agf_verify

@@ -1,4 +1,4 @@
-"""What jobs find: nccl.conf as NCCL reads it, a topology file for its parser, UCX's and Open MPI's settings."""
+"""Files for jobs: nccl.conf as NCCL reads it, a topology file for its parser, UCX's and Open MPI's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Warewulf server gets: nodes.conf, and the program that merges it and lays the tree's files out as overlays."""
+"""Files of a Warewulf server: nodes.conf, and the program that merges it and lays the tree's files out as overlays."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def test_a_run_that_was_cut_is_finished_by_the_next(server: Server, tmp_path: Pa
 
 @pytest.mark.slow
 def test_a_tree_that_is_not_as_rendered_removes_no_nodes(server: Server, tmp_path: Path) -> None:
-    """As after a merge conflict or a render that was killed: a shorter nodes.conf would remove the other nodes."""
+    """After a merge conflict or a killed render, a shorter nodes.conf would remove the other nodes."""
     tree = tree_of(cluster(), tmp_path)
     assert server.install(tree).returncode == 0
     program = tree.files["warewulf/install.py"]

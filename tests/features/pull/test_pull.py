@@ -107,7 +107,7 @@ class Site(NamedTuple):
 
     @property
     def commits(self) -> list[str]:
-        """What Ansible got, in order."""
+        """Commits that Ansible applied, in order."""
         return [call for call in calls(self.directory) if call.startswith("ansible-pull")]
 
 
@@ -393,7 +393,7 @@ VARIANTS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.slow
 def test_a_commit_that_differs_where_its_signature_does_not_cover_it_is_refused(tmp_path: Path) -> None:
-    """What git would accept: a node with such a commit refuses the honest one that follows the original."""
+    """Git would accept it, and a node with such a commit refuses the honest one that follows the original."""
     one = site(tmp_path, signed=True)
     one.commit("first")
     assert one.applies()

@@ -196,7 +196,7 @@ def test_bad_values_are_reported(reports: object, code: str, tmp_path: Path) -> 
 
 
 def answer(release: str, directory: Path, script: str) -> str:
-    """What a script prints on a head node with slurmctld, slurmdbd and its database."""
+    """Output of a script on a head node with slurmctld, slurmdbd and its database."""
     slurm = require_slurm(release)
     tree = cluster(directory, release, slurm={"mpi_default": "pmi2"}, reports={"period": "day"})
     box = sandbox.Sandbox(

@@ -125,7 +125,7 @@ PACKAGES = ("lnet", "weka-agent", "beegfs-client", "beegfs-helperd", "openibd", 
 
 
 def verify_units(directory: Path, root_directory: Path) -> str:
-    """What systemd says of all units below a directory; units and programs that packages bring are stood in for."""
+    """Messages of systemd about all units below a directory; units and programs of packages are stood in for."""
     root = root_with("systemd-analyze")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     stands = root_directory / "stands"

@@ -142,7 +142,7 @@ class Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """As Slurm: SIGTERM to all processes of the job, then SIGKILL."""
+        """End the job like Slurm: SIGTERM to all its processes, then SIGKILL."""
         namespace = Path(f"/proc/{self.process.pid}/ns/pid_for_children").readlink()
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
@@ -163,7 +163,7 @@ class Job:
         pytest.fail(self.output.read_text(encoding="utf-8", errors="replace"))
 
     def attack(self, program: str, *arguments: str) -> str:
-        """What another user's program prints."""
+        """Output of another user's program."""
         file = self.place / "attack.py"
         file.write_text(program, encoding="utf-8")
         words = command(self.place, OTHER, "python", file, *arguments)

@@ -63,7 +63,7 @@ class Solo(LabNodes):
         return self.tasks(tasks, variables, fails)
 
     def tasks(self, tasks: list[dict[str, Any]], variables: dict[str, Any], fails: bool = False) -> str:
-        """What Ansible printed."""
+        """Output of Ansible."""
         play = [{"hosts": "solo", "gather_facts": False, "vars": variables, "tasks": tasks}]
         book = self.directory / "play.yml"
         book.write_text(json.dumps(play), encoding="utf-8")

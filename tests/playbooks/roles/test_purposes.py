@@ -1,4 +1,4 @@
-"""What has to be installed: every purpose that a tree names is known to the systems and to the roles."""
+"""Packages by purpose: every purpose that a tree names is known to the systems and to the roles."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ UNSET = {
     ("qos", "GraceTime"): "0",
     ("qos", "UsageFactor"): "1.000000",
 }
-"""What sacctmgr shows of a setting that nobody made, where that is not empty."""
+"""Defaults that sacctmgr shows for settings that were never made, if not empty."""
 
 
 @record

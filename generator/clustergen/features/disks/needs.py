@@ -13,7 +13,7 @@ METRICS = tuple(
     f"clustergen_disk_{name}"
     for name in ("answers", "healthy", "temperature_celsius", "wear_ratio", "spare_ratio", "errors_total")
 )
-"""What the script writes."""
+"""Metrics that the script writes."""
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

@@ -12,7 +12,7 @@ _MODES = {
     "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),
     "NAME_FALLBACK": re.compile(r"(ib|roce|iw)(P[0-9]+)?p[0-9]+s[0-9]+(f[0-9]+)?"),
 }
-"""What rdma_rename does -> the names that follow from it: by order of detection, or by PCI address."""
+"""Setting of rdma_rename → the names that follow from it: by order of detection, or by PCI address."""
 
 
 @record

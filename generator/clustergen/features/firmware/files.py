@@ -21,7 +21,7 @@ class FirmwareSection:
     nodes: str
     resource: str
     is_unconfirmed: bool
-    """Whether the names were read on another model of the maker."""
+    """True: the names were read on another model of the maker."""
     table: Table
 
 

@@ -27,7 +27,7 @@ USERS, SERVICES = "identity_users", "identity_services"
 """Groups of nodes: those that users log in to, and all others."""
 TEXTFILE = "directory.prom"
 METRICS = ("clustergen_directory_online",)
-"""What the script writes."""
+"""Metrics that the script writes."""
 
 
 def groups(cluster: Cluster) -> Iterator[Group]:

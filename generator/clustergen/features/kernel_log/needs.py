@@ -17,7 +17,7 @@ METRICS = (
     "clustergen_kernel_errors_total",
     "clustergen_apply_time_seconds",
 )
-"""What the script writes."""
+"""Metrics that the script writes."""
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

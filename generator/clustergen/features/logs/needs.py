@@ -25,7 +25,7 @@ METRICS = (
     "clustergen_logs_hosts",
     "clustergen_logs_today_bytes",
 )
-"""What the collector's script writes."""
+"""Metrics that the collector's script writes."""
 SEARCH_METRICS = tuple(
     f"clustergen_logs_search_{name}" for name in ("up", "refused_documents", "waiting_bytes", "indexes")
 )

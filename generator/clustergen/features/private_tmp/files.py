@@ -12,7 +12,7 @@ from clustergen.render.formats import SLURM
 from clustergen.render.slurm_files import configuration
 
 DEFAULT = ("/tmp", "/dev/shm")
-"""What the plugin makes private in all releases."""
+"""Directories that the plugin makes private in all releases."""
 
 
 @record

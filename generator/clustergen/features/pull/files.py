@@ -84,4 +84,4 @@ FILES = (
     File("tree/pull.yml", playbook),
 )
 TARGETS = tuple(f"/{file.path}" for file in FILES if file.scope == GROUP)
-"""What a node needs for its first run."""
+"""Files that a node needs for its first run."""

@@ -18,7 +18,7 @@ METRICS = (
     "clustergen_usage_begin_timestamp_seconds",
     "clustergen_usage_end_timestamp_seconds",
 )
-"""What the program writes."""
+"""Metrics that the program writes."""
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

@@ -55,7 +55,7 @@ class Slurmctld:
 class WaitForMount:
     mount: str
     unit: Safe
-    """What is active while it is mounted."""
+    """The unit that is active while it is mounted."""
 
 
 @record

@@ -37,15 +37,15 @@ SCRIPT_METRICS = (
         )
     ),
 )
-"""What the script writes for releases without an endpoint."""
+"""Metrics that the script writes for releases without an endpoint."""
 STATE_METRICS = (
     "clustergen_slurm_node_drained",
     "clustergen_slurm_completing_seconds",
     "clustergen_slurm_controller_up",
 )
-"""What the script writes for all releases."""
+"""Metrics that the script writes for all releases."""
 POWER_METRIC = "clustergen_slurm_node_asleep"
-"""What it writes with power saving."""
+"""The metric that it writes with power saving."""
 _PATHS = {  # job → path; /metrics itself is an index
     "slurm-jobs": "/metrics/jobs",
     "slurm-nodes": "/metrics/nodes",

@@ -16,7 +16,7 @@ from clustergen.records import record
 from clustergen.units import Duration
 
 LIBRARY = "/usr/local/lib/clustergen/job.sh"
-"""What job scripts call."""
+"""Functions that job scripts call."""
 _CPUS_OF_A_SERVICE = 4
 _TRANSFER_MIB = 8192  # for lists of files, and for encryption
 

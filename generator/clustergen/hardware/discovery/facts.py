@@ -77,7 +77,7 @@ class PciFact:
     most_speed: float | None = None
     most_lanes: int | None = None
     is_lost: bool = False
-    """Whether it no longer answers on the bus: revision ff."""
+    """True: it no longer answers on the bus (revision ff)."""
 
 
 @record
@@ -138,7 +138,7 @@ class NodeFacts:
     addresses: tuple[tuple[str, str], ...] = ()
     """Interface and IPv4 address, the loopback left out."""
     node_name_line: str = ""
-    """What `slurmd -C` printed."""
+    """Output of `slurmd -C`."""
     unread: tuple[str, ...] = ()
     """Files that could not be read, with the reason."""
     pci: tuple[PciFact, ...] = ()
@@ -147,7 +147,7 @@ class NodeFacts:
     links: tuple[tuple[str, str], ...] = ()
     """Interface and its speed, such as `25000 Mb/s`, or `down`; without virtual ones and IPoIB."""
     gpu_failure: str = ""
-    """What nvidia-smi printed in the place of its GPUs."""
+    """The error that nvidia-smi printed in place of its GPUs."""
     gpu_devices: tuple[str, ...] | None = None
     """Device files nvidiaN; None: not known."""
     kernel: str = ""

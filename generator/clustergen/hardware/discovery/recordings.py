@@ -22,13 +22,13 @@ T = TypeVar("T")
 MOST_NODES = 65536
 MOST_BYTES = 4 << 20
 TREE, UNREACHABLE, FAILURES = "tree.json", "unreachable", "failures.json"
-"""What the playbook adds to the outputs of commands."""
+"""Files that the playbook adds to the outputs of commands."""
 SLURM, PARTITIONS = "scontrol-nodes", "scontrol-partitions"
-"""What it adds on controllers."""
+"""Files that it adds on controllers."""
 BIOS = "redfish-bios.json"
 """A BMC's answer for the resource Bios."""
 BMC = "bmc.json"
-"""What the BMC shows of the machine: `power` and `health`, or `failure`."""
+"""Answers of the BMC: `power` and `health`, or `failure`."""
 BY_HAND = ("lscpu", "nvidia-smi-L", "nvidia-smi")
 """Outputs that people have at hand, read where the script's are missing."""
 _FILES = frozenset((*COMMANDS, *BY_HAND, TREE, UNREACHABLE, FAILURES, SLURM, PARTITIONS, BIOS, BMC))

@@ -28,7 +28,7 @@ COMMANDS = {
 """File → command for `sh`. Lines with serial numbers are removed from what they print."""
 
 SERIAL = "/<[a-z_]*serial[a-z_]*>/d; /Serial [Nn]umber/d; /^[[:space:]]*UUID:/d"
-"""What `sed` removes: serial numbers of GPUs, adapters and the machine."""
+"""Commands of `sed` that remove serial numbers of GPUs, adapters and the machine."""
 
 SECONDS = 30
 """Limit of each command: nvidia-smi waits for ever on a GPU that fell off the bus."""

@@ -18,12 +18,12 @@ class DriftFinding:
     kind: str
     nodes: tuple[str, ...]
     subject: str
-    """What was compared: `GPUs`, `mlx5_3`, `/etc/nccl.conf`."""
+    """The object of the comparison: `GPUs`, `mlx5_3`, `/etc/nccl.conf`."""
     actual: str
     expected: str = ""
     """Empty where the kind says it."""
     has_slurm: bool = True
-    """Whether the cluster has it."""
+    """True: the cluster has Slurm."""
 
     @property
     def info(self) -> Kind:

@@ -26,7 +26,7 @@ from strategies.trees import (
 
 
 def beegfs_conf(text: str) -> dict[str, str]:
-    """As the client reads it: comments only where a line begins, the last of several values holds."""
+    """Parse a file like the client: comments only where a line begins, the last of several values holds."""
     lines = [line.strip() for line in text.splitlines()]
     pairs = [line.partition("=") for line in lines if line and not line.startswith("#")]
     assert len({key.strip() for key, _, _ in pairs}) == len(pairs), "a key stands twice"

@@ -1,4 +1,4 @@
-"""What the checks of NFS conclude from the output of its programs."""
+"""Verdicts of the checks of NFS on the output of its programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clustergen.verify.programs import Answer
 
 
 def complaints(check: str, out: str, text: str) -> list[str]:
-    """What a check says where a program that read the text prints `out`."""
+    """Verdict of a check if a program that read the text prints `out`."""
     reader = next(one.ask for one in CHECKS if one.name == check)
     assert isinstance(reader, Reader)
     question: Any = SimpleNamespace(entries=(Entry("x", text.encode(), target="/etc/x"),))

@@ -25,7 +25,7 @@ def text_of(tree: Any, path: str) -> str:
 
 
 def command(text: str) -> list[str]:
-    """What systemd runs for ExecStart."""
+    """The command that systemd runs for ExecStart."""
     (line,) = (line for line in text.splitlines() if line.startswith("ExecStart="))
     return [word.replace("$$", "$") for word in shlex.split(line.removeprefix("ExecStart="))]
 

@@ -25,9 +25,9 @@ class SlurmConf:
     sections: tuple[Section, ...]
     node_sets: tuple[Safe, ...]
     weights_derived: bool
-    """Whether a Weight is ours, and not the manifest's."""
+    """True: a Weight is derived, and not the manifest's."""
     spreads_racks: bool
-    """Whether a Weight rises from node to node of a rack."""
+    """True: the Weight rises from node to node of a rack."""
     types: tuple[TypeLines, ...]
     partitions: tuple[Safe, ...]
     lines: tuple[Safe, ...]

@@ -13,7 +13,9 @@ _BUSY = (
     "Immediate execution impossible",
     "Socket timed out",
 )
-_LOWER_IS_BETTER = frozenset(("latency", "allreduce_ms", "loss", "failed", "errors", "wrong", "throttled", "row_pending"))
+_LOWER_IS_BETTER = frozenset(
+    ("latency", "allreduce_ms", "loss", "failed", "errors", "wrong", "throttled", "row_pending")
+)
 _COUNTS = frozenset(("cpus", "memory", "gpus", "ranks", "hosts", "direct", "status", "results", "recorded"))
 WORSE = 0.1  # a reading that is a tenth worse than before is listed
 _SIGNS = {"least": "<", "most": ">", "equal": "!="}

@@ -117,7 +117,9 @@ def run(*command, seconds=60):
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as err:
-        raise PowerError("%s: %s" % (command[0], getattr(err, "strerror", None) or "no end in %d s" % seconds)) from None
+        raise PowerError(
+            "%s: %s" % (command[0], getattr(err, "strerror", None) or "no end in %d s" % seconds)
+        ) from None
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise PowerError("%s: %s" % (command[0], lines[-1] if lines else "exit status %d" % done.returncode))

@@ -76,7 +76,8 @@ class _Turns:
             for host in behind
             if host not in slurm.names
             and (
-                (answers[host]["together"] and host not in self.together) or (answers[host]["refuse"] and not slurm.refuse)
+                (answers[host]["together"] and host not in self.together)
+                or (answers[host]["refuse"] and not slurm.refuse)
             )
         ]
         self.absent = [host for host in to_drain if host not in answers]
@@ -91,7 +92,9 @@ class _Turns:
         self.drained = [host for host in later if host in self.together]
         self.draining = [host for host in later if answers[host]["serving"] and host not in self.drained]
         # Nobody uses a compute node whose slurmd is down; hosts without slurmd may be in use.
-        self.idle = [host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]]
+        self.idle = [
+            host for host in later if not answers[host]["serving"] and "slurmd.service" in answers[host]["units"]
+        ]
         others = [host for host in later if host not in [*self.drained, *self.idle, *self.draining]]
         self.routers = [host for host in others if host in asked.routers]
         self.rolling = [*(host for host in others if host not in self.routers), *self.draining]
@@ -116,7 +119,9 @@ def make_plan(answers, asked):
     accounting += _companion(behind, accounting)
 
     def has_turn(hosts, units):
-        return any(any(turn_of(answers[host], units, answers[host]["effects"], slurm.reconfigures)[1:]) for host in hosts)
+        return any(
+            any(turn_of(answers[host], units, answers[host]["effects"], slurm.reconfigures)[1:]) for host in hosts
+        )
 
     def pattern(hosts, selected=True):
         return ",".join(hosts if asked.changes and selected else ()) or NOBODY
@@ -159,7 +164,9 @@ def make_plan(answers, asked):
         "last_run": answers[marked]["last_run"] if marked in answers else "",
         "reconfigures": slurm.reconfigures,
         "other_secrets": sorted(other),
-        "from_afar": {host: [_RESTART] for host in slurm.from_afar if host in answers and _RESTART in slurm.from_afar[host]},
+        "from_afar": {
+            host: [_RESTART] for host in slurm.from_afar if host in answers and _RESTART in slurm.from_afar[host]
+        },
     }
     left_out = [host for host in turns.absent if host in asked.all_hosts and host not in asked.hosts]
     blind = asked.changes and not slurm.one and not asked.lost_ok
