@@ -136,7 +136,7 @@ def test_drift_as_json(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(("answer", "status"), [(b"n\n", 1), (b"y\n", 0)])
-def test_what_is_shown_has_to_be_confirmed(cluster: Cluster, answer: bytes, status: int) -> None:
+def test_shown_changes_must_be_confirmed(cluster: Cluster, answer: bytes, status: int) -> None:
     terminal, line = pty.openpty()
     os.write(terminal, answer)
     try:

@@ -83,7 +83,7 @@ def test_the_fingerprint_depends_on_which_node_has_which_change() -> None:
         "PLAY RECAP ****\nc9    : ok=1    changed=1    unreachable=0    failed=0    skipped=0",
     ],
 )
-def test_what_a_node_says_is_no_recap(line: str) -> None:
+def test_output_of_a_node_is_no_recap(line: str) -> None:
     check = playbook.result(0, [*line.splitlines(), *RECAP.splitlines()])
     assert (check.hosts, check.changed) == (4, ("c1",))
 
@@ -384,7 +384,7 @@ def test_a_plan_that_was_changed_is_refused(repository: Path, values: dict[str, 
 
 
 @pytest.mark.slow
-def test_what_is_of_another_kind_is_no_plan(repository: Path) -> None:
+def test_files_of_another_kind_are_no_plan(repository: Path) -> None:
     run("plan", "--out", "p.json")
     assert saved.read(changed(repository / "p.json", kind="x")) is None
 

@@ -46,7 +46,7 @@ def test_every_field_is_a_name_of_dcgm_or_of_the_exporter() -> None:
         assert field.profiling == name.startswith("DCGM_FI_PROF_")
 
 
-def test_what_alerts_need_is_off_in_the_exporter_itself() -> None:
+def test_the_exporters_list_lacks_fields_of_alerts() -> None:
     for name in ("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "DCGM_EXP_XID_ERRORS_COUNT", "DCGM_FI_DEV_ROW_REMAP_PENDING"):
         field = dcgm.dcgm_field(name)
         assert field is not None
@@ -70,7 +70,7 @@ def test_what_alerts_need_is_off_in_the_exporter_itself() -> None:
         ("DCGM_EXP_XID_ERRORS_COUNT", "4.5", True),
     ],
 )
-def test_which_release_has_a_name(name: str, version: str, is_known: bool) -> None:
+def test_releases_that_have_a_name(name: str, version: str, is_known: bool) -> None:
     assert dcgm.dcgm_name_known(name, DcgmVersion(version)) is is_known
 
 

@@ -25,7 +25,7 @@ from clustergen.catalogue.versions import NcclVersion
         ("NCCL_IB_CUDA_SUPPORT", "2.21", False),
     ],
 )
-def test_which_release_reads_a_name(name: str, version: str, is_known: bool) -> None:
+def test_releases_that_read_a_name(name: str, version: str, is_known: bool) -> None:
     param = nccl.nccl_param(name)
     assert param is not None
     assert param.known_in(NcclVersion(version)) is is_known
@@ -49,7 +49,7 @@ def test_names_that_do_not_exist(name: str) -> None:
         ("NCCL_INSPECTOR_ENABLE", "plugin"),
     ],
 )
-def test_what_a_name_is_for(name: str, use: str) -> None:
+def test_a_name_has_a_purpose(name: str, use: str) -> None:
     param = nccl.nccl_param(name)
     assert param is not None
     assert param.use == use

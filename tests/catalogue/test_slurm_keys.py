@@ -33,7 +33,7 @@ from clustergen.catalogue.versions import SlurmRelease
         ("slurmdbd.conf", "", "StoragePassScript", "25.11", "known"),
     ],
 )
-def test_what_a_release_makes_of_a_key(file: str, block: str, name: str, release: str, state: str) -> None:
+def test_a_release_reads_ignores_or_refuses_a_key(file: str, block: str, name: str, release: str, state: str) -> None:
     text = slurm.key(file, name, block)
     assert text is not None
     assert text.state(SlurmRelease(release)) == state
@@ -85,5 +85,5 @@ def test_windows_are_in_order() -> None:
         ("24.11", "19.05", None),
     ],
 )
-def test_which_releases_talk(newer: str, older: str, good: bool | None) -> None:
+def test_releases_that_interoperate(newer: str, older: str, good: bool | None) -> None:
     assert slurm.accepts(SlurmRelease(newer), SlurmRelease(older)) is good

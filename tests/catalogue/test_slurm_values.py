@@ -31,7 +31,7 @@ from clustergen.catalogue.versions import SlurmRelease
         ("SlurmdParameters", "numa_node_as_socket", "22.05", "known"),
     ],
 )
-def test_what_a_release_makes_of_a_word(key: str, word: str, release: str, state: str) -> None:
+def test_a_release_reads_ignores_or_refuses_a_word(key: str, word: str, release: str, state: str) -> None:
     slurm_token = slurm_values.token(key, word)
     assert slurm_token is not None
     assert slurm_token.state(SlurmRelease(release)) == state
@@ -85,7 +85,7 @@ def test_where_an_unknown_word_stops_the_daemons() -> None:
         ("PreemptType", "preempt/none", "26.05", "known"),
     ],
 )
-def test_what_a_release_makes_of_a_plugin(key: str, value: str, release: str, state: str) -> None:
+def test_a_release_has_or_lacks_a_plugin(key: str, value: str, release: str, state: str) -> None:
     text = slurm_values.plugin(key, value)
     assert text is not None
     assert text.state(SlurmRelease(release)) == state
@@ -96,7 +96,7 @@ def test_plugins_that_do_not_exist() -> None:
     assert slurm_values.plugin("PriorityType", "priority/decay_linear") is None
 
 
-def test_what_a_distribution_built() -> None:
+def test_plugins_that_a_distribution_built() -> None:
     def packages(key: str, value: str, system: str) -> tuple[str, ...] | None:
         text = slurm_values.plugin(key, value)
         assert text is not None

@@ -16,7 +16,7 @@ def test_order() -> None:
 
 
 @pytest.mark.parametrize("text", ["24.11", "24.11.5", "24.11.5-4+deb13u1", "24.11.0~rc1", " 24.11 "])
-def test_what_follows_the_release_is_dropped(text: str) -> None:
+def test_the_text_after_the_release_is_dropped(text: str) -> None:
     release = SlurmRelease(text)
     assert release == SlurmRelease("24.11")
     assert hash(release) == hash(SlurmRelease("24.11"))

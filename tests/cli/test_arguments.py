@@ -77,7 +77,7 @@ def test_diff_compares_with_the_manifest_of_the_current_directory() -> None:
     assert "OLD and NEW may not be empty" in str(run("diff", "old.yaml", "").exception)
 
 
-def test_what_is_in_the_current_directory_is_linted() -> None:
+def test_files_of_the_current_directory_are_linted() -> None:
     Path("slurm.conf").write_text(CONF)
     assert "slurm.conf: read as Slurm" in run("lint").stderr
 
@@ -143,7 +143,7 @@ def test_a_manifest_is_not_read_as_slurm_conf(verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["validate", "render"])
-def test_what_is_no_manifest_is_named(verb: str) -> None:
+def test_files_that_are_no_manifests_are_named(verb: str) -> None:
     Path("slurm.conf").write_text(f"# ours\n{CONF}")
     assert refused(verb, "slurm.conf") == (
         "slurm.conf is a Slurm configuration file",

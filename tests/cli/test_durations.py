@@ -30,7 +30,7 @@ def test_the_last_duration_is_the_estimate(record: Path) -> None:
     assert durations.estimate("lab other") == ""
 
 
-def test_what_is_quick_is_not_recorded(record: Path) -> None:
+def test_quick_commands_are_not_recorded(record: Path) -> None:
     durations.keep("lab network", 1.9)
     assert not record.exists()
 

@@ -35,7 +35,7 @@ def run(*words: str, to: str | None = None) -> tuple[int, str]:
 
 @pytest.mark.parametrize("verb", ["lint", "import", "diff"])
 @pytest.mark.parametrize("mode", [("slurm.conf", 0), (".", 0)], ids=["file", "directory"])
-def test_what_may_not_be_read(tmp_path: Path, verb: str, mode: tuple[str, int]) -> None:
+def test_files_without_the_right_to_read(tmp_path: Path, verb: str, mode: tuple[str, int]) -> None:
     directory = tmp_path / "etc"
     directory.mkdir()
     (directory / "slurm.conf").write_text(CONF)

@@ -99,7 +99,7 @@ def test_codes_are_chosen(net: Net) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\0\1\2" * 9999, b"\x1b[31mhello", b"x" * (100 << 20)], ids=len)
-def test_what_is_no_fabric_is_a_finding(net: Net, content: bytes) -> None:
+def test_files_without_a_fabric_are_a_finding(net: Net, content: bytes) -> None:
     Path("fabric.txt").write_bytes(content)
     done = run("fabric.txt")
     assert done.exit_code == 1
@@ -122,7 +122,7 @@ def test_wrong_uses(net: Net, words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ["absent.txt", "empty"])
-def test_what_cannot_be_read(net: Net, name: str) -> None:
+def test_files_that_cannot_be_read(net: Net, name: str) -> None:
     Path("empty").mkdir()
     done = run(name)
     assert isinstance(done.exception, OSError | ClustergenError)

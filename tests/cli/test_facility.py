@@ -92,7 +92,7 @@ def test_the_size_of_the_all_reduce() -> None:
         (("small", "none.yaml"), 3, "none.yaml"),
     ],
 )
-def test_what_cannot_be_compared(words: tuple[str, ...], code: int, reason: str) -> None:
+def test_files_that_cannot_be_compared(words: tuple[str, ...], code: int, reason: str) -> None:
     Path("broken.yaml").write_text("name: broken\nnodes: 3\nos: debian-13\n", encoding="utf-8")
     done = run(*words)
     assert (done.exit_code, done.stdout) == (code, "")
@@ -157,7 +157,7 @@ def test_options_replace_fields_or_the_run() -> None:
         (("small", "--parameters", "2T", "--tokens", "1T"), 1, "write gpus: ["),
     ],
 )
-def test_what_cannot_be_estimated(words: tuple[str, ...], code: int, reason: str) -> None:
+def test_manifests_that_cannot_be_estimated(words: tuple[str, ...], code: int, reason: str) -> None:
     done = estimate(*words)
     assert done.exit_code == code, done.output
     assert reason in (done.stderr if code == 2 else done.stdout)

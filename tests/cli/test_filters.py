@@ -270,7 +270,7 @@ def test_only_a_baseline_is_replaced(words: tuple[str, ...], file: str) -> None:
     assert (Path("manifest.yaml").read_text(), Path("slurm.conf").read_text()) == (MANIFEST, CONF)
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_an_output_that_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo("pipe")
     Path("real.json").write_text(entry())
     Path("link.json").symlink_to("real.json")

@@ -93,7 +93,7 @@ def test_a_name_without_yaml_is_a_directory(
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling link"])
-def test_what_is_there_stays(kind: str, tmp_path: Path) -> None:
+def test_existing_files_stay(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "manifest.yaml"
     if kind == "file":
         place.write_text("mine\n", encoding="utf-8")

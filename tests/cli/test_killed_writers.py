@@ -86,7 +86,7 @@ def test_a_killed_writer_leaves_the_old_or_the_new_file(
     assert not list(tmp_path.glob(".*"))
 
 
-def test_what_others_own_or_still_write_is_left_untouched(tmp_path: Path) -> None:
+def test_files_of_others_and_unfinished_ones_are_left_untouched(tmp_path: Path) -> None:
     with NewFile(tmp_path / "new", b"new") as file:
         machine = file._temporary_name().split(".")[2]
     names = [

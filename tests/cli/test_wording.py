@@ -41,7 +41,7 @@ def test_verify_without_a_tree_is_no_pass() -> None:
     assert "`clustergen render`" in done.output
 
 
-def test_an_unknown_code_tells_how_to_find_one() -> None:
+def test_an_unknown_code_names_the_command_that_lists_codes() -> None:
     done = run("explain", "zz")
     assert isinstance(done.exception, ClustergenError)
     assert done.exception.exit_code == 2

@@ -238,7 +238,7 @@ def test_every_field_has_a_description() -> None:
     assert all(record["description"] for record in schema()["$defs"].values())
 
 
-def test_what_is_unknown_of_a_node_type_is_null() -> None:
+def test_unknown_facts_of_a_node_type_are_null() -> None:
     kinds: Any = document(cluster_of(manifest()))["node_types"]
     service = next(kind for kind in kinds if kind["name"] == "service")
     small = next(kind for kind in kinds if kind["name"] != "service")
@@ -252,7 +252,7 @@ def test_what_is_unknown_of_a_node_type_is_null() -> None:
     assert small["cores"] > 0 < small["memory_mib"]
 
 
-def test_what_is_internal_is_not_printed() -> None:
+def test_internal_values_are_not_printed() -> None:
     printed = document(cluster_of(manifest()))
     groups: Any = printed["groups"]
     assert "named_rows" not in printed
@@ -366,7 +366,7 @@ def _origin(path: str) -> Value:
 @pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize("seed", range(30))
-def test_what_changes_the_model_is_among_the_origins(seed: int) -> None:
+def test_values_that_change_the_model_are_among_the_origins(seed: int) -> None:
     """Ten random edits of a manifest: each value that becomes another one names the field, or one around or in it."""
     compiled = compiler.validate(MANIFESTS["home-3090"])
     assert compiled.cluster is not None

@@ -93,7 +93,7 @@ SECTIONS = [
 
 
 @pytest.mark.parametrize(("changes", "name"), SECTIONS, ids=[name for _, name in SECTIONS])
-def test_what_needs_slurm_is_named(changes: dict[str, Any], name: str, tmp_path: Path) -> None:
+def test_sections_that_require_slurm_are_named(changes: dict[str, Any], name: str, tmp_path: Path) -> None:
     reported = list(errors(compiled_in(tmp_path, without(MANIFEST, **{"nodes": [LOGIN, COMPUTE], **changes}))))
     assert reported
     assert {code for code, _ in reported} == {"slurm-absent"}

@@ -116,7 +116,7 @@ def test_a_comment_that_suppresses_nothing_is_reported_code_by_code() -> None:
     assert judged(text, finding(1), report_unused=False)[0] == []
 
 
-def test_what_is_no_comment_is_left_alone() -> None:
+def test_text_that_is_no_comment_is_left_alone() -> None:
     text = 'a: "# clustergen: ignore[gres-mismatch] x"\n'
     kept, reasons = apply([finding(1)], {FILE: text}, may_suppress=not_an_error, is_comment=lambda line, column: False)
     assert (kept, reasons) == ([finding(1)], [])

@@ -372,7 +372,7 @@ def test_all_mistakes_at_once_in_file_order() -> None:
     ]
 
 
-def test_what_was_refused_as_a_secret_is_not_unknown_too() -> None:
+def test_a_refused_secret_is_not_unknown_too() -> None:
     source = Source("m", (GOOD + "password: hunter2\n").encode())
     with pytest.raises(ValidationError) as caught:
         Cluster.model_validate(source.data)

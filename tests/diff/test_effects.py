@@ -600,7 +600,7 @@ def planned(directory: Path, release: str, old: Edits, new: Edits) -> Plan | Non
 @pytest.mark.many
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_what_a_change_takes(case: Case, release: str, tmp_path: Path) -> None:
+def test_effects_of_a_change(case: Case, release: str, tmp_path: Path) -> None:
     expected = case.expected[RELEASES.index(release)]
     result = planned(tmp_path, release, case.old, case.new)
     if expected == INVALID:

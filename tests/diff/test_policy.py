@@ -110,7 +110,7 @@ def test_jobs_beyond_what_is_left_with_what_is_inherited_wait(
 
 
 @pytest.mark.slow
-def test_what_an_account_loses_with_its_parent_is_shown_with_the_parent(tmp_path: Path) -> None:
+def test_limits_lost_with_a_parent_are_shown_with_the_parent(tmp_path: Path) -> None:
     edits = (("research: {", "research: {fairshare: 5, "), ("{parent: research", "{parent: operations"))
     old, new = (write(tmp_path / name, *some, text=MANIFEST + GROUPS) for name, some in (("a", ()), ("b", edits)))
     (cluster,) = json.loads(diff(old, new, "--format", "json").stdout)["clusters"]
@@ -170,7 +170,7 @@ def plan_of(directory: Path, old: str, new: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_what_root_has_no_more_is_reset_and_those_that_inherit_it_are_named(tmp_path: Path) -> None:
+def test_limits_removed_from_root_are_reset_and_their_heirs_named(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, GROUPS_OF_ROOT.replace("  accounts:\n", f"  accounts:\n{ROOT}"), GROUPS_OF_ROOT)
     of_root = {change["key"]: (change["old"], change["new"]) for change in plan["changes"] if change["name"] == "root"}
     assert of_root == {

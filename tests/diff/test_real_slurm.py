@@ -189,7 +189,7 @@ def test_defaults_of_slurm_conf(slurm: SlurmInstall) -> None:
         ("CPUs=16 Weight", "CPUs=8 Weight"),
     ],
 )
-def test_what_differs_here_differs_there(current_slurm: SlurmInstall, old: str, new: str) -> None:
+def test_files_that_differ_here_differ_for_scontrol(current_slurm: SlurmInstall, old: str, new: str) -> None:
     other = _BASE.replace(old, new)
     assert _compare(current_slurm, _BASE, other) != []
     before, after = _shown(current_slurm, _BASE, other)

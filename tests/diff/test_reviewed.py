@@ -62,7 +62,9 @@ def test_totals_are_in_every_format(sides: tuple[str, str], cluster: dict[str, A
         ((("max_time: 30", "max_time: 60"),), {}),
     ],
 )
-def test_what_is_counted(tmp_path: Path, edit: tuple[tuple[str, str], ...], totals: dict[str, int]) -> None:
+def test_totals_count_files_and_values(
+    tmp_path: Path, edit: tuple[tuple[str, str], ...], totals: dict[str, int]
+) -> None:
     arguments = write(tmp_path / "a"), write(tmp_path / "b", *edit), "--format", "json"
     counts = json.loads(diff(*arguments).stdout)["clusters"][0]["totals"]
     assert {name: n for name, n in counts.items() if n and name.startswith("nodes_")} == totals

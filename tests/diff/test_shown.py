@@ -138,7 +138,7 @@ def test_hundreds_of_values_are_their_range_the_first_few_and_the_rest_folded_aw
 
 
 @pytest.mark.slow
-def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
+def test_changes_that_do_not_fit_are_counted(tmp_path: Path) -> None:
     """Thousands of partitions that go, with names as long as they may be."""
     document = yaml.safe_load(MANIFEST)
     names = [f"partition-with-a-long-name-{number:05d}" for number in range(2000)]

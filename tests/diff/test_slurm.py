@@ -62,7 +62,7 @@ def edited(*edits: tuple[str, str], text: str = _CONF) -> str:
         ("PartitionName=q", "\\\nPartitionName=q"),
     ],
 )
-def test_what_means_the_same(old: str, new: str) -> None:
+def test_spellings_of_the_same_value(old: str, new: str) -> None:
     assert changes(_CONF, edited((old, new))) == []
 
 
@@ -265,7 +265,7 @@ def test_included_files_are_part_of_the_file() -> None:
     assert [change.key for change in slurm_changes(whole, split, SlurmRelease("24.11"))] == ["RealMemory"]
 
 
-def test_who_does_what() -> None:
+def test_a_joined_node_restarts_all_daemons_before_24_11() -> None:
     """A node joins before 24.11: every daemon restarts, and only what runs on a host is done there."""
     joined = edited(("NodeName=n[1-4] NodeAddr=10.0.0.[11-14]", "NodeName=n[1-5] NodeAddr=10.0.0.[11-15]"))
     result = changes(_CONF, joined, "22.05")
@@ -326,7 +326,7 @@ def test_broken_files_are_changes_and_never_errors(broken: str) -> None:
         assert slurm_changes(after, after, SlurmRelease("24.11")) == ()
 
 
-def test_what_cannot_be_read_is_a_change_of_the_file() -> None:
+def test_lines_that_cannot_be_read_are_a_change_of_the_file() -> None:
     result = changes(_CONF, _CONF + "this is no line\n")
     assert [(change.kind, str(change.effect)) for change in result] == [("file", "reconfigure")]
 
@@ -341,7 +341,7 @@ def test_what_cannot_be_read_is_a_change_of_the_file() -> None:
     ],
     ids=["lines", "names in partitions", "names by DEFAULT", "nodes"],
 )
-def test_what_is_too_much_to_compare_is_a_change_of_the_file(much: str) -> None:
+def test_a_file_too_large_to_compare_is_a_change_of_the_file(much: str) -> None:
     for old, new in ((_CONF, _CONF + much), (_CONF + much, _CONF), (_CONF + much, _CONF + much + "KillWait=1\n")):
         assert ("file", "/etc/slurm/slurm.conf") in [(change.kind, change.file) for change in changes(old, new)]
     assert changes(_CONF + much, _CONF + much) == []

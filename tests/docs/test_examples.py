@@ -139,7 +139,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         ("  a\n", "    a\n", False),
     ],
 )
-def test_what_a_page_may_leave_out(shown: str, printed: str, same: bool) -> None:
+def test_omissions_of_a_page(shown: str, printed: str, same: bool) -> None:
     assert agrees(shown, printed) is same
 
 

@@ -36,7 +36,7 @@ def test_a_row_has_what_its_state_requires() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_row_names_exists() -> None:
+def test_names_of_a_row_exist() -> None:
     assert [name for row in ROWS for name in guides.missing(row)] == []
 
 

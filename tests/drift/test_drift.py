@@ -255,7 +255,7 @@ def test_the_reason_of_a_drain_is_shown_and_is_no_state(directory: Path) -> None
     assert finding["actual"] == "IDLE+DRAIN (State=IDLE fans)"
 
 
-def test_what_another_finding_explains_is_left_out(directory: Path) -> None:
+def test_a_finding_that_another_one_explains_is_left_out(directory: Path) -> None:
     lines = {"gpu2": SLURM["slurm-down"], "gpu3": SLURM["slurm-invalid"].replace("gpu2", "gpu3")}
     record(
         directory,
@@ -610,7 +610,7 @@ def test_settings_of_adapters_are_those_of_the_fabric_and_the_manifest(
     assert rows == ([("adapter-setting", "gpu2", *row)] if row else [])
 
 
-def test_what_the_site_decides_is_only_compared_with_other_nodes(directory: Path) -> None:
+def test_settings_of_the_site_are_only_compared_with_other_nodes(directory: Path) -> None:
     rows = firmware_findings(directory, "dgx-h100", dict(DGX), {"VTdSupport": "Disable"})
     assert [row[:4] for row in rows] == [
         ("firmware-setting-differs", "gpu2", "BIOS attribute VTdSupport", "Disable"),
@@ -627,7 +627,7 @@ def test_tuning_states_what_the_firmware_has_to_have(directory: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_site_states_is_compared(directory: Path) -> None:
+def test_stated_settings_are_compared(directory: Path) -> None:
     """`off` as the catalogue knows it, and a value of the maker's."""
     stated = "{}, firmware: {sr_iov: off, power: Performance}"
     healthy: dict[str, object] = {**DGX, "SRIOVEnable": "Enable", "PwrPerfTuning": "BIOS Controls EPB"}
@@ -653,7 +653,7 @@ def test_a_stated_family_has_the_names_of_attributes(directory: Path) -> None:
 
 
 @pytest.mark.parametrize(("system", "fields"), [("ws-2xa6000", "sr_iov, power"), ("smc-821ge-tnhr", "")])
-def test_what_the_catalogue_cannot_compare_is_a_remark(directory: Path, system: str, fields: str) -> None:
+def test_values_that_the_catalogue_cannot_compare_are_a_remark(directory: Path, system: str, fields: str) -> None:
     Path("manifest.yaml").write_text(
         FIRMWARE.replace("SYSTEM", system).replace("tuning: TUNING", "firmware: {sr_iov: off, power: PerfOptimized}"),
         encoding="utf-8",

@@ -50,7 +50,7 @@ def test_every_row_is_measured_or_says_why_it_cannot_be() -> None:
     assert measured - {""} <= set(effects)
 
 
-def test_what_nobody_measured_or_documented_is_no_promise() -> None:
+def test_an_effect_without_measurement_or_source_is_no_promise() -> None:
     verdict, _, _ = judged(Change("rate", (option(UsePAM=1),)), "22.05")
     assert verdict.text == "scontrol reconfigure; the effect of UsePAM on jobs is not known"
 

@@ -174,7 +174,7 @@ def test_the_line_of_a_table_is_the_row(explained: dict[str, Explained]) -> None
     assert seen > 50
 
 
-def test_where_a_row_stands_is_told_as_far_as_it_is_known() -> None:
+def test_the_place_of_a_row_is_named_as_far_as_known() -> None:
     """A table with the line, a system's own file, and what follows from several tables."""
     for row, place in (
         (Row("h100-sxm", "gpus.tsv", 12, {"gres_type": "h100"}, ()), "catalogue/data/gpus.tsv:12"),

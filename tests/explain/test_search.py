@@ -164,7 +164,7 @@ def test_names_that_the_manifest_knows_are_tried_first() -> None:
 
 
 @pytest.mark.slow
-def test_what_makes_no_manifest_is_no_need() -> None:
+def test_values_that_make_no_valid_manifest_are_not_proposed() -> None:
     """Without its memory a node type is not valid, but rules about the fabric are not there because of it."""
     path = ROOT / "inventories" / "midrange-weka" / "manifest.yaml"
     compiled = compiler.validate(path)
@@ -195,7 +195,7 @@ def test_a_file_is_found_alone_as_in_the_whole_tree(name: str, share: int) -> No
 
 
 @pytest.mark.slow
-def test_what_a_valid_manifest_can_change_is_named_first() -> None:
+def test_values_that_a_valid_manifest_can_change_are_named_first() -> None:
     """Partitions have the node's name too, so another one alone makes no valid manifest."""
     path = ROOT / "inventories" / "home-3090" / "manifest.yaml"
     compiled = compiler.validate(path)

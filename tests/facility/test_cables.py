@@ -113,7 +113,7 @@ def test_links_of_one_cage_are_of_one_kind(cables):
     assert all(len(opposite[cage]) == 1 for cage in switches if kinds[cage] != {"mmf-om4"})
 
 
-def test_what_is_ordered_is_long_enough(cables):
+def test_ordered_cables_are_long_enough(cables):
     for row in cables:
         way = float(row["description"].partition(" m by geometry")[0].rpartition("; ")[2])
         assert way <= float(row["length"]) <= 50

@@ -118,7 +118,7 @@ LOOP = {"share": "70%", "cdus": {"capacity": "40kW"}}
         (room(racks={"r1": {"nodes": "c[1-4]", "depth": 896}}), ["rack-too-shallow"]),
     ],
 )  # fmt: skip
-def test_what_a_room_lacks_is_reported(data: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
+def test_missing_capacity_of_a_room_is_reported(data: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
     ours = ("loop", "cdu", "rack", "row", "room")
     assert [code for code in codes_of(data, tmp_path) if code.startswith(ours)] == codes
 

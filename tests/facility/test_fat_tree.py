@@ -90,7 +90,7 @@ def test_every_switch_has_its_ports_and_every_leaf_reaches_all(nodes, rails, por
         (2048, 36, 0, "groups of spines need a port"),
     ],
 )
-def test_what_cannot_be_built_says_what_can(nodes, ports, unit, words):
+def test_a_plan_that_cannot_be_built_names_one_that_can(nodes, ports, unit, words):
     with pytest.raises(DoesNotFitError, match=words) as caught:
         shape(nodes, 8, Ports.by_ratio(ports), ports, ports, unit=unit)
     if not unit and ports > 1:

@@ -164,6 +164,6 @@ def test_limits(rack, facility, code, tmp_path):
     assert codes_of(_room(rack=rack, facility=facility), tmp_path) == ([code] if code else [])
 
 
-def test_what_is_not_known_is_named(tmp_path):
+def test_unknown_power_is_named(tmp_path):
     load = room_load(cluster_of(tmp_path))
     assert load.without_power == load.without_weight == ("head",)

@@ -581,7 +581,7 @@ def test_an_entry_point_that_names_no_extension(entry: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_what_is_no_file_of_entry_points_is_none(tmp_path: Path) -> None:
+def test_other_files_are_no_entry_points(tmp_path: Path) -> None:
     for name, make in (("pipe", os.mkfifo), ("folder", Path.mkdir)):
         (tmp_path / f"{name}-1.dist-info").mkdir()
         make(tmp_path / f"{name}-1.dist-info/entry_points.txt")

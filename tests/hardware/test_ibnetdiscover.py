@@ -77,7 +77,7 @@ def test_devices_ports_and_rates() -> None:
     ],
     ids=["CRLF", "byte order mark", "colours", "blank lines"],
 )
-def test_what_terminals_and_editors_add_changes_nothing(spoilt: object) -> None:
+def test_additions_of_terminals_and_editors_change_nothing(spoilt: object) -> None:
     assert callable(spoilt)
     facts, diagnostics = ibnetdiscover.read(spoilt(MESS).encode(), "fabric.txt")
     plain, _ = ibnetdiscover.read(MESS.encode(), "fabric.txt")

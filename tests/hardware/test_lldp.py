@@ -192,7 +192,7 @@ def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
     ],
     ids=["empty", "binary", "deep", "list", "number", "large"],
 )
-def test_what_is_no_output(raw: bytes, word: str) -> None:
+def test_files_without_lldp_output(raw: bytes, word: str) -> None:
     facts, (finding,) = lldp.read({"gpu0001": raw}, "lldp", frozenset({"gpu0001"}))
     assert facts is None
     assert finding.code == "discovery-unreadable"

@@ -240,7 +240,7 @@ def test_two_machines_of_one_name(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["discovery-incomplete"])
-def test_what_a_cut_off_file_lacks_is_not_missing(code: str) -> None:
+def test_rows_after_the_cut_of_a_file_are_not_missing(code: str) -> None:
     text = right().discovered()
     report = check_infiniband(pod(), text[: len(text) // 3].encode(), "fabric.txt")
     assert [one.code for one in report.reading if one.severity == "error"] == [code]
@@ -255,7 +255,7 @@ def test_what_a_cut_off_file_lacks_is_not_missing(code: str) -> None:
         ("discovery-contradiction", lambda text: text.replace("[33]\t", "[32]\t", 1)),
     ],
 )
-def test_what_is_wrong_with_the_file_is_reported(code: str, spoilt: Callable[[str], str]) -> None:
+def test_errors_of_the_file_are_reported(code: str, spoilt: Callable[[str], str]) -> None:
     report = check_infiniband(pod(), spoilt(right().discovered()).encode(), "fabric.txt")
     assert code in [one.code for one in report.reading]
 

@@ -29,7 +29,7 @@ def test_the_quick_way_and_pythons_agree(text: str) -> None:
     "text",
     ["", "head", "10.0.0", "10.0.0.1.2", "10.0.0.01", "10.0.0.256", "10.0.0.١", "10.0.0.1 ", "256.0.0.1", ":"],
 )
-def test_what_is_no_address(text: str) -> None:
+def test_texts_that_are_no_addresses(text: str) -> None:
     assert address_of(text) is None
     assert judged(text) is None
 

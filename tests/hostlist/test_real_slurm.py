@@ -90,7 +90,7 @@ def test_two_brackets_mean_the_same_names(slurm: SlurmInstall) -> None:
     assert scontrol(slurm, [f"show hostnames {text}"]) == [names]
 
 
-def test_what_slurm_refuses_is_refused_here(slurm: SlurmInstall) -> None:
+def test_lists_that_slurm_refuses_are_refused_here(slurm: SlurmInstall) -> None:
     texts = ["n[5-1]", "n[a]", "n[1-9/2]", "n[1:9]", "n[0-65536]", "a,n[1-2]m[]"]
     assert scontrol(slurm, [f"show hostnames {text}" for text in texts]) == [REFUSED] * len(texts)
     for text in texts:

@@ -280,7 +280,7 @@ _BAD: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), _BAD, ids=[message for _, message in _BAD])
-def test_what_is_no_book_of_this_cluster(tmp_path: Path, content: bytes, message: str) -> None:
+def test_dumps_of_other_clusters(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "books").write_bytes(content)
     done = CliRunner().invoke(group, ["import", str(_directory(tmp_path)), "--accounts", str(tmp_path / "books")])
     assert isinstance(done.exception, ClustergenError)

@@ -48,7 +48,7 @@ def test_written_with_its_schema_and_the_sites_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_there_stays(tmp_path: Path) -> None:
+def test_existing_manifests_stay(tmp_path: Path) -> None:
     output = tmp_path / "manifest.yaml"
     output.write_text("mine\n")
     refused = run("import", DIRECTORIES / "university", "-o", output)

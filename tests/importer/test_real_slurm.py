@@ -136,7 +136,9 @@ def _release(install: SlurmInstall) -> str:
         ("hall", ("NodeName=g3", "PartitionName=batch", "SwitchName=rowb")),
     ],
 )
-def test_what_slurm_shows_is_the_same(slurm: SlurmInstall, tmp_path: Path, name: str, names: tuple[str, ...]) -> None:
+def test_scontrol_shows_the_same_for_both_sides(
+    slurm: SlurmInstall, tmp_path: Path, name: str, names: tuple[str, ...]
+) -> None:
     source = tmp_path / "slurm"
     source.mkdir()
     for file in (DIRECTORIES / name).iterdir():

@@ -54,7 +54,7 @@ def test_import_names_the_line_of_what_lint_calls_an_error(name: str, tmp_path: 
     assert [f"slurm.conf:{one.place.line}" for one in errors if one.place] == [place]
 
 
-def test_what_is_refused_is_shown_and_is_no_success(tmp_path: Path) -> None:
+def test_refused_files_are_shown_and_are_no_success(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(HEAD + "RoutePlugin=route/topology\n" + NODES + PARTITIONS)
     result = CliRunner().invoke(group, ["import", str(tmp_path), "--slurm-version", "22.05"])
     assert result.exit_code == 1

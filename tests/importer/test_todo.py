@@ -41,7 +41,7 @@ def test_missing_sections_and_names_made_of_hardware(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_files_contain_is_not_listed(tmp_path: Path) -> None:
+def test_values_of_the_files_are_not_listed(tmp_path: Path) -> None:
     topology = "SwitchName=s1 Nodes=n[1-3]\nSwitchName=s2 Nodes=n[4-6]\nSwitchName=s0 Switches=s[1-2]\n"
     conf = BARE + "TopologyPlugin=topology/tree\nNodeName=n[1-6] CPUs=4 RealMemory=64000\n" + PARTITION
     _, listed = _todo(tmp_path, conf, topology_conf=topology)

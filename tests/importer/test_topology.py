@@ -115,7 +115,7 @@ def test_blocks_keep_their_order_and_sizes(imported: Imported) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_stays_line_by_line_with_its_reason(
+def test_a_topology_that_does_not_fit_stays_line_by_line_with_its_reason(
     imported: Imported, plugin: str, topology: str, reason: str
 ) -> None:
     result, data = imported(slurm_conf=_CONF % plugin, topology_conf=topology)

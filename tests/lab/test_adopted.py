@@ -85,7 +85,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         made.verb("down")
 
 
-def test_what_runs_goes_on_and_only_what_is_managed_arrives(cluster: Cluster) -> None:
+def test_services_keep_running_and_only_managed_files_arrive(cluster: Cluster) -> None:
     job = cluster.out("head", "cd /tmp && sbatch --parsable -p gpu --gpus a40:1 -o /dev/null --wrap 'sleep 3000'")
     state = f"squeue -h -j {job} -o '%T %N %S'"
     cluster.waits("head", state, "RUNNING birch01")

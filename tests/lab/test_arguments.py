@@ -98,7 +98,7 @@ def test_variables_of_the_user_reach_ansible() -> None:
 @pytest.mark.parametrize(
     "change", [{"subnet": "10.89.8.0/24"}, {"os": "debian-12"}, {"engine": "docker"}, {"mounts": ["a"]}]
 )
-def test_what_a_lab_is_made_of_stays_until_it_is_down(change: dict[str, Any]) -> None:
+def test_files_of_a_lab_stay_until_it_is_down(change: dict[str, Any]) -> None:
     earlier = Wish(["2"], "10.89.7.0/24", engine="podman")
     with pytest.raises(ClustergenError) as answer:
         Wish(**change).over(earlier)

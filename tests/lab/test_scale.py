@@ -63,7 +63,7 @@ def test_all_lists_shrink_together() -> None:
     assert small["networks"]["fabric"]["switches"][0]["nodes"] == "compute[01-03],login1,mds1,oss[1-4]"
 
 
-def test_what_has_no_node_left_goes_too() -> None:
+def test_entries_without_a_node_left_are_removed() -> None:
     whole = document("ml-training")
     whole["slurm"]["partitions"]["late"] = {"nodes": "compute[07-08]"}
     whole["monitoring"]["targets"] = {"ipmi": ["compute08:9290", "login1:9290"]}

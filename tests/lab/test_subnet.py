@@ -21,7 +21,7 @@ def document(name: str) -> dict[str, Any]:
     return data
 
 
-def test_everything_of_the_network_moves_and_nothing_else() -> None:
+def test_all_network_addresses_move_and_nothing_else() -> None:
     result = moved(document("ml-training"), ipaddress.ip_network("10.89.7.0/24"))
     management = result["networks"]["management"]
     assert management["cidr"] == "10.89.7.0/24"
@@ -99,7 +99,7 @@ def test_no_network(text: str) -> None:
     assert answer.value.exit_code == 2
 
 
-def test_the_bridge_takes_nobody_s_address() -> None:
+def test_the_bridge_takes_an_unused_address() -> None:
     data = document("ml-training")
     assert gateway(data, {"10.0.0.1"}) == "10.0.0.254"
     assert gateway(data, {"10.0.0.254"}) == "10.0.0.253"

@@ -50,7 +50,9 @@ def test_notes_alone_are_no_failure(directory: Path, capfd: pytest.CaptureFixtur
     assert "the newest release" in err
 
 
-def test_what_other_releases_do_not_read_is_one_remark(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_keys_that_other_releases_do_not_read_are_one_remark(
+    directory: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Where the release is a guess; who names one is told of that one."""
     more = "NodeFeaturesPlugins=node_features/knl_generic\nSchedulerParameters=defer_batch\n"
     (directory / "slurm.conf").write_text(GOOD + more)
@@ -95,7 +97,7 @@ def test_equal_findings_are_printed_once_with_their_lines(directory: Path, capfd
 
 
 @pytest.mark.slow
-def test_a_flood_is_cut_for_people_only(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_many_findings_are_cut_in_text_only(directory: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (directory / "slurm.conf").write_text(GOOD + "".join(f"Foo{number}=1\n" for number in range(500)))
     out = run(capfd, directory)[1]
     assert out.count("is not a key of slurm.conf in any release") == 20

@@ -503,6 +503,6 @@ def test_detected_gpus_are_compared_with_the_lines_that_name_devices(
         ("TaskPluginParam=Sched", "delete it, and write TaskPlugin=task/cgroup,task/affinity"),
     ],
 )
-def test_what_took_the_place_of_a_plugin_or_word(line: str, hint: str, tmp_path: Path) -> None:
+def test_replacements_of_plugins_and_words(line: str, hint: str, tmp_path: Path) -> None:
     result = report(tmp_path, slurm_conf=HEAD + f"{line}\n" + NODES + PARTITIONS)
     assert [one.hint for one in result.diagnostics if one.code.endswith("unknown")] == [hint]

@@ -16,7 +16,7 @@ from strategies.inventories import MANIFESTS
 ENTRY = '  - {name: "gpu[1-4]", type: h100, address: "10.0.0.[11-14]"}\n'
 
 
-def test_what_a_merge_key_was_to_bring_is_not_missed() -> None:
+def test_fields_of_a_broken_merge_key_are_not_missing() -> None:
     merged = changed(TINY, (ENTRY, ENTRY.replace("- {", "- &n {") + "  - {<<: *n, name: x}\n"))
     assert findings(merged) == [("yaml-merge-key", "<<")]
 

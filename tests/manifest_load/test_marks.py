@@ -86,7 +86,7 @@ def test_keys(source: Source, path: ManifestPath, line: int, text: str) -> None:
         (("name", "below", 0), 2, "name"),
     ],
 )
-def test_what_is_missing_gives_the_nearest_key(source: Source, path: ManifestPath, line: int, text: str) -> None:
+def test_a_missing_path_gives_the_nearest_key(source: Source, path: ManifestPath, line: int, text: str) -> None:
     place = source.place(path)
     assert (place.line, spanned(source, place)) == (line, text)
 
@@ -151,7 +151,7 @@ def test_every_kind_of_line_end_counts(line_end: str) -> None:
     assert source.place(("b", "c")) == Place("m", 3, 6, 7)
 
 
-def test_what_yaml_1_1_calls_a_line_end_does_not_move_lines() -> None:
+def test_line_ends_of_yaml_1_1_do_not_move_lines() -> None:
     source = Source("m", "a: 'x\u2028y\u0085z'\nb: 名 # 前\nc: 1\n".encode())
     assert source.place(("b",)) == Place("m", 2, 4, 5)
     assert source.place(("c",)) == Place("m", 3, 4, 5)

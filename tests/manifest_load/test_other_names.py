@@ -104,7 +104,7 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("networks.zzz", "use one of management, bmc, fabric, storage"),
     ],
 )
-def test_what_is_called_otherwise_is_named(path: str, hint: str) -> None:
+def test_names_of_other_tools_are_hinted_at(path: str, hint: str) -> None:
     assert hints(path) == [hint]
 
 

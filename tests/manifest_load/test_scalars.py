@@ -76,7 +76,7 @@ def test_any_scalar_has_a_meaning(text: str) -> None:
 
 @pytest.mark.slow
 @given(st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, width=32) | st.booleans() | st.none())
-def test_what_pyyaml_writes_reads_back(number: Any) -> None:
+def test_output_of_pyyaml_reads_back(number: Any) -> None:
     assert value(yaml.safe_dump(number).removesuffix("...\n").strip()) == number
 
 

@@ -74,7 +74,7 @@ def test_names_of_a_sites_own_hardware_fit(validator: Draft202012Validator) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["DGX H100", "", 100])
-def test_what_no_name_can_be_does_not_fit(validator: Draft202012Validator, name: object) -> None:
+def test_texts_that_no_name_can_be_do_not_fit(validator: Draft202012Validator, name: object) -> None:
     manifest = yaml.safe_load(CATALOGUE)
     manifest["node_types"]["box"]["system"] = name
     assert not validator.is_valid(manifest)

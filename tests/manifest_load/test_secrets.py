@@ -127,7 +127,7 @@ def test_a_secret_is_refused_and_covered(text: str) -> None:
         "passwords: {file: /etc/x, length: 12}",
     ],
 )
-def test_what_only_resembles_one_is_not(text: str) -> None:
+def test_values_that_resemble_secrets_are_none(text: str) -> None:
     assert places_of_secrets(text) == []
     assert Source("m", text.encode()).text == text
 

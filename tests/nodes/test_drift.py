@@ -126,7 +126,7 @@ def discovered(document: Document, facts: Path) -> dict[str, str]:
     return hardware(slurm_conf(files))
 
 
-def test_what_the_nodes_print_is_the_manifest_that_they_were_made_from(lab: Lab, tmp_path: Path) -> None:
+def test_outputs_of_nodes_give_the_manifest_that_they_were_made_from(lab: Lab, tmp_path: Path) -> None:
     """slurmd of the nodes counts a machine of hwloc; memory, GPUs and port are the manifest's."""
     place = next(lab.tree.glob("overlays/*/etc/slurm/slurm.conf"))
     expected = hardware(place.read_text(encoding="utf-8"))

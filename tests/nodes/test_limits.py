@@ -48,7 +48,7 @@ def test_shares_are_those_of_the_manifest(lab: Lab) -> None:
     assert people == {(name, user) for name, one in accounts.items() for user in one.get("users", ())}
 
 
-def test_who_has_used_less_goes_first(lab: Lab) -> None:
+def test_the_user_with_less_usage_goes_first(lab: Lab) -> None:
     # Earlier tests leave usage behind; only carol's counts here. Then both ask for more than fits, carol first.
     lab.out("slurm-head", "sacctmgr -i modify account where name=research,operations set RawUsage=0")
     used = lab.submit("carol", "sleep 25", "-N2 --gpus-per-node=8")

@@ -85,7 +85,7 @@ def url(lab: Lab) -> Iterator[str]:
         lab.restore()
 
 
-def test_who_is_named_reads_and_writes_and_others_do_not(lab: Lab, url: str) -> None:
+def test_named_clients_read_and_write_and_others_do_not(lab: Lab, url: str) -> None:
     read = f"timeout 10 nfs-cat '{url.format('greeting')}'"
     assert lab.waits("compute01", read, "hello") == "hello"
     lab.out("compute01", f"echo x >/tmp/x; timeout 10 nfs-cp /tmp/x '{url.format('all/x')}'")

@@ -48,13 +48,13 @@ def lint(directory: Path) -> str:
 
 
 @pytest.mark.slow
-def test_what_is_right_is_not_reported(checkout: Path) -> None:
+def test_correct_source_is_not_reported(checkout: Path) -> None:
     assert lint(checkout) == ""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_reported_with_its_line(case: str, checkout: Path) -> None:
+def test_wrong_source_is_reported_with_its_line(case: str, checkout: Path) -> None:
     name, right, wrong, message = WRONG[case]
     path = checkout / name
     text = path.read_text(encoding="utf-8")

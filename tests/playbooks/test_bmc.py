@@ -203,7 +203,7 @@ def test_a_login_by_redfish_checks_certificate_and_password() -> None:
         ({"OTHER": "5 clustergen"}, {"user 'clustergen' has slot 5, not 3: state it as bmc_slot": {}}),
     ],
 )
-def test_what_is_not_as_expected_is_refused(environment: dict[str, str], refusals: dict[str, dict[str, Any]]) -> None:
+def test_unexpected_answers_are_refused(environment: dict[str, str], refusals: dict[str, dict[str, Any]]) -> None:
     notes = {f"write{index}": bmc(**{**SET, **changes}) for index, changes in enumerate(refusals.values())}
     steps = "; ".join([*notes, "show"])
     *refused, shown = ran(steps, {**notes, "show": bmc(channel=1, user="nobody", slot=9)}, **environment)

@@ -45,7 +45,7 @@ def test_effects_have_one_order() -> None:
         assert listed == [kind for kind in carried_out._ORDER if kind in listed]
 
 
-def test_what_a_module_answers_has_a_schema_and_an_action_that_checks_it() -> None:
+def test_answers_of_a_module_have_a_schema_and_an_action_that_checks_it() -> None:
     modules = {place.stem for place in (COLLECTION / "plugins/modules").glob("*.py")}
     assert modules == set(answers.SCHEMAS)
     asking = " ".join(place.read_text(encoding="utf-8") for place in (COLLECTION / "plugins/action").glob("*.py"))
@@ -64,7 +64,7 @@ def _too_new(tree: ast.AST) -> set[str]:
 
 
 @pytest.mark.slow
-def test_what_runs_on_nodes_is_for_python_3_8() -> None:
+def test_programs_of_nodes_run_on_python_3_8() -> None:
     """Ansible reads it with the Python of the node, 3.9 on Rocky 9."""
     places = [place for part in ("modules", "module_utils") for place in (COLLECTION / "plugins" / part).glob("*.py")]
     assert places

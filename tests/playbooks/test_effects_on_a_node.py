@@ -105,7 +105,7 @@ def test_a_new_mount_comes_after_the_restart_of_what_it_requires() -> None:
     assert node.commands == ["systemctl restart lnet.service"]
 
 
-def test_what_fails_stays_pending_and_the_others_are_done() -> None:
+def test_a_failed_effect_stays_pending_and_the_others_are_done() -> None:
     node = Node()
     node.failing = {"systemctl restart home.mount"}
     worker = run_local(node, "restart:chrony.service", "remount:home.mount")

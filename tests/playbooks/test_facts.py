@@ -115,7 +115,7 @@ def test_a_host_that_is_no_directory(host: str, tmp_path: Path) -> None:
         recording.node_directory(str(tmp_path), host)
 
 
-def test_what_the_tree_says_is_bounded() -> None:
+def test_values_of_the_tree_are_bounded() -> None:
     state = {
         "differs": [{"target": "/etc/hosts"}],
         "units": {},

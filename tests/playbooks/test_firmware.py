@@ -155,7 +155,7 @@ def test_a_wrong_password_is_tried_once(bmcs: Bmcs) -> None:
         ),
     ],
 )
-def test_what_cannot_be_set_is_refused(bmcs: Bmcs, asked: dict[str, Any], message: str) -> None:
+def test_settings_that_cannot_be_set_are_refused(bmcs: Bmcs, asked: dict[str, Any], message: str) -> None:
     """Nobody states what follows from the node type: the BMC may lack it."""
     with pytest.raises(bmc_firmware.RefusedError) as error:
         bmcs.differences("deaf", [asked, SR_IOV])

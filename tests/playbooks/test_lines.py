@@ -36,7 +36,7 @@ def test_outcomes_are_read_by_either_name(before: str, capsys: pytest.CaptureFix
     assert "n3            failed: no space" in output
 
 
-def test_after_a_failure_the_state_of_all_hosts_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_reports_the_state_of_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     callback = lines.CallbackModule()
     counts = {"ok": 1, "unreachable": 0, "failures": 0, "skipped": 0}
     changed = {"n1": 2, "n2": 1, "n3": 0, "n4": 1, "localhost": 1}
@@ -132,7 +132,7 @@ def test_a_changed_host_key_is_one_sentence_with_what_mends_it() -> None:
 
 
 @pytest.mark.parametrize("preface", [_PREFACE, "Failed to connect to the host via ssh: ", ""])
-def test_what_ssh_says_without_its_preface(preface: str) -> None:
+def test_errors_of_ssh_lose_their_preface(preface: str) -> None:
     words = "ssh: connect to host 10.0.0.3 port 22: Connection timed out"
     assert lines._unreachable(preface + words) == words
 

@@ -71,7 +71,7 @@ def asked(
         ("last", [], [EXPORT], FACT["withdrawing"], True),
     ],
 )
-def test_what_waits_for_an_empty_node_is_put_removed_and_recorded_last(
+def test_files_that_wait_for_an_empty_node_are_put_removed_and_recorded_last(
     phase: str, files: list[str], removed: list[str], effects: list[str], has_mount: bool
 ) -> None:
     request = asked(put, {"tree": TREE, "phase": phase}, {})

@@ -212,7 +212,7 @@ def test_a_play_without_work_for_any_host_has_no_host(more: dict[str, Any], play
     }
 
 
-def test_nodes_read_nothing_again_that_slurmctld_tells_them() -> None:
+def test_nodes_do_not_read_values_that_slurmctld_sends() -> None:
     answers = {name: answer(name, effects=["reconfigure"]) for name in HOSTS}
     assert plan(answers)[0]["settling"] == NOBODY
     answers["head"]["effects"] = ["load-accounts"]
@@ -240,7 +240,7 @@ def test_a_database_that_fails_does_not_end_the_run_for_all() -> None:
     assert plan(cluster())[0]["accounting"] == NOBODY
 
 
-def test_which_nodes_a_controllers_files_want_empty() -> None:
+def test_nodes_that_a_controllers_files_want_empty() -> None:
     def emptied(new: str) -> list[str]:
         texts: list[str] = emptied_by(["n1", "n2"], "24.11", {CONF: (SLURM, new)})
         return texts
@@ -286,7 +286,7 @@ def test_a_window_of_servers_empties_their_clients() -> None:
     assert "no job runs on n2, which are not part of this run" in wrong_limit
 
 
-def test_what_servers_no_longer_offer_goes_last() -> None:
+def test_exports_that_servers_no_longer_offer_go_last() -> None:
     answers = cluster()
     assert plan(answers)[0]["withdrawing"] == NOBODY
     answers["head"] |= {"withdrawn": ["/etc/exports.d/clustergen-home.exports"]}

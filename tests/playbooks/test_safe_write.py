@@ -56,7 +56,7 @@ PLANTED: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("case", PLANTED)
-def test_what_is_in_the_place_of_a_file_is_replaced(case: str, place: Path, tmp_path: Path) -> None:
+def test_an_object_in_the_place_of_a_file_is_replaced(case: str, place: Path, tmp_path: Path) -> None:
     file = place / "file"
     file.unlink()
     PLANTED[case](file, tmp_path / "victim")

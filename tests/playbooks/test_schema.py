@@ -49,14 +49,14 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_does_not_fit_is_refused_by_its_path(case: str) -> None:
+def test_values_that_do_not_fit_are_refused_by_their_path(case: str) -> None:
     schema, value, message = REFUSED[case]
     with pytest.raises(AnswerError) as refused:
         schema.check(value, "x")
     assert str(refused.value).startswith(message)
 
 
-def test_what_is_not_described_is_dropped() -> None:
+def test_undescribed_fields_are_dropped() -> None:
     schema = Record({"names": ListOf(Words(4), 2)}, {"at": OrNone(Number(0, 1))})
     answer = {"names": ["a", "\x1bbcdef"], "at": 1, "more": "x"}
     assert schema.check(answer, "x") == {"names": ["a", "\x1bbcd…"], "at": 1}

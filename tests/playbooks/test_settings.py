@@ -48,7 +48,7 @@ def test_a_value_of_another_type_is_reported(name: str, good: list[Any], bad: li
     assert all(next(wrong_with({name: value})).startswith(f"{name} is ") for value in bad)
 
 
-def test_a_name_that_is_nearly_right_is_told_and_a_sites_own_is_not() -> None:
+def test_a_misspelt_name_is_reported_and_a_sites_variable_is_not() -> None:
     items = list(slips(["cluster_drian_timeout", "cluster_drain_timeout", "cluster_backup_server", "drain_timeout"]))
     assert items == ["cluster_drian_timeout is not a variable of these playbooks: did you mean cluster_drain_timeout?"]
 

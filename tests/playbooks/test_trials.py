@@ -212,7 +212,7 @@ def test_a_copy_without_the_access_list_is_closed_to_the_group(tmp_path: Path, m
     assert modes == {"listed": 0o600, "plain": 0o640}
 
 
-def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     (tmp_path / "file").write_text("0123456789")

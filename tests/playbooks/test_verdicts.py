@@ -135,7 +135,7 @@ def test_a_changed_mode_alone_has_no_effect() -> None:
     assert verdict({"/etc/default/slurmd": "restart-slurmd"}, what=["mode"]).effects == []
 
 
-def test_what_a_run_that_was_cut_off_left_is_done_by_the_next() -> None:
+def test_the_next_run_completes_one_that_was_cut_off() -> None:
     answer = verdict({}, pending=["restart-slurmd", "sysctl", "reboot"])
     assert answer.effects == ["restart-slurmd", "sysctl"]
     assert answer.later == ["reboot"]

@@ -256,7 +256,7 @@ def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) ->
     ("how", "script"),
     [("killed", HEALTH), pytest.param("exits", HEALTH, marks=pytest.mark.long), ("killed", PROLOG), ("killed", EPILOG)],
 )
-def test_what_a_tracer_holds_is_freed(how: str, script: str, box: Node) -> None:
+def test_processes_held_by_a_tracer_are_freed(how: str, script: str, box: Node) -> None:
     kill = "kill -9 $traced; until held >/dev/null; do sleep 0.05; done; held"
     freed = "for n in {1..100}; do held >/dev/null || break; sleep 0.1; done; held"
     done = play(box, f"how={how}\n{TRACED}", f"{kill}; {script.removeprefix('exec ')}; echo $?; {freed}")

@@ -234,7 +234,7 @@ def test_tcp_grows_its_buffers_as_far_as_programs_may(tmp_path: Path) -> None:
         assert values[f"net.ipv4.tcp_{way}"].split()[-1] == values[f"net.core.{way}_max"]
 
 
-def test_what_the_manifest_states_takes_our_values_place(tmp_path: Path) -> None:
+def test_stated_values_replace_defaults(tmp_path: Path) -> None:
     stated = {"net.core.rmem_max": 1048576, "kernel/pid_max": 65536, "net/ipv4/conf/eth0.100/rp_filter": 2}
     values = sysctls(text_of(tree_of(manifest(host={"sysctl": stated}), tmp_path), "c1", SYSCTL))
     assert values["net.core.rmem_max"] == "1048576"

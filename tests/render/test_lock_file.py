@@ -133,7 +133,7 @@ def test_every_reader_refuses_it(tmp_path: Path, reader: str, put: str) -> None:
     assert not is_fresh(directory, tmp_path / "manifest.yaml")
 
 
-def test_what_clustergen_writes_is_read(tmp_path: Path) -> None:
+def test_a_written_lock_file_is_read(tmp_path: Path) -> None:
     for path in ROOT.glob("inventories/*/rendered"):
         assert read_lock(path) == json.loads((path / LOCK).read_text())
     assert read_lock(tmp_path) is None

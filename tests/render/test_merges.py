@@ -109,7 +109,7 @@ def test_the_top_of_trees_is_that_of_the_registry() -> None:
 
 
 @pytest.mark.slow
-def test_what_only_the_other_branch_rendered_is_removed(trees: Path, tmp_path: Path) -> None:
+def test_files_of_the_other_branch_alone_are_removed(trees: Path, tmp_path: Path) -> None:
     """A file that the lock file lists on one side of a conflict belongs to clustergen as well, if trees have such."""
     tree = tree_of(TEXT, trees)
     write(tree, tmp_path / "rendered")

@@ -412,7 +412,7 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_its_limit_kee
 @pytest.mark.many
 @pytest.mark.parametrize("version", ["3.0", "3.3", "4.0", "4.2", "4.5", "4.6"])
 @pytest.mark.parametrize("gpus", [PAIR, LINKED])
-def test_whatever_an_alert_reads_is_exported_and_known_to_the_release(
+def test_metrics_of_alerts_are_exported_and_known_to_the_release(
     version: str, gpus: dict[str, Any], tmp_path: Path
 ) -> None:
     spec = {"dcgm": {"version": version, "counters": ["DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_GPU_TEMP"]}}
@@ -585,7 +585,7 @@ def test_rates_span_at_least_four_samples(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_slurm_tells_of_itself_from_25_11_on_and_a_script_does_before(tmp_path: Path) -> None:
+def test_slurm_has_an_endpoint_from_25_11_on_and_a_script_before(tmp_path: Path) -> None:
     old = tree_of(monitored(), tmp_path)
     assert METRICS in node_files(old, "head")
     assert not any("slurm" in job["job_name"] for job in loaded(old, f"{PROMETHEUS}/prometheus.yml")["scrape_configs"])

@@ -92,7 +92,7 @@ def test_power_that_is_not_known_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_may_run_what(tmp_path: Path) -> None:
+def test_rights_of_accounts_and_qos_in_the_readme(tmp_path: Path) -> None:
     qos = {
         "normal": {"priority": 100, "preempt": ["low"], "max_tres_per_user": {"gres/gpu": 16}},
         "high": {"priority": 1000, "max_jobs_per_user": 8, "flags": ["DenyOnLimit"], "options": {"LimitFactor": 2}},
@@ -233,7 +233,7 @@ def test_uplinks_in_a_circle_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_an_operator_supplies_is_listed_before_the_tree(tmp_path: Path) -> None:
+def test_files_of_the_operator_are_listed_before_the_tree(tmp_path: Path) -> None:
     """Given secrets, certificates, the drift timer's programs and key, and repositories that nobody hosts."""
     fixtures = Path(__file__).parents[1] / "fixtures/verify"
     supplied = {}

@@ -446,7 +446,7 @@ def test_a_missing_replacement_is_not_answered_with_another_file(tmp_path: Path)
     assert [(item.code, item.hint) for item in result] == [("site-replaces-nothing", "remove it from site.replaces")]
 
 
-def test_what_gets_past_the_schema_is_not_written(tmp_path: Path) -> None:
+def test_unprintable_values_behind_the_schema_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(json.dumps(manifest()), encoding="utf-8")
     compiled = compiler.validate(path)

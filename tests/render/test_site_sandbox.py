@@ -273,7 +273,7 @@ INSTEAD = {
 
 
 @pytest.mark.slow
-def test_what_a_template_lacks_is_answered_with_what_does_the_same(tmp_path: Path) -> None:
+def test_errors_about_missing_functions_name_the_replacement(tmp_path: Path) -> None:
     _, diagnostics, _ = render(site(tmp_path, **{f"t{number:02}": text for number, text in enumerate(INSTEAD)}))
     answers = [(item["message"], item.get("hint")) for item in diagnostics]
     assert dict(zip(INSTEAD, answers, strict=True)) == INSTEAD
@@ -470,7 +470,7 @@ def test_all_tasks_together_have_limits(monkeypatch: pytest.MonkeyPatch) -> None
         ("{{ cycler(1) | string }}", "a cycler is no value that can be printed or become a text"),
     ],
 )
-def test_what_a_template_cannot_do(text: str, message: str) -> None:
+def test_actions_that_a_template_cannot_perform(text: str, message: str) -> None:
     template = site_template.SiteTemplate("a.j2", {"a.j2": text.encode()}, JSON)
     (result,) = site_template.print_site_templates([template], compiled("home-3090")[0].cluster)  # type: ignore[arg-type]
     assert isinstance(result, site_template.Failure)

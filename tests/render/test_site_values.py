@@ -263,7 +263,7 @@ def test_names_are_those_of_the_cluster() -> None:
 
 
 @pytest.mark.slow
-def test_what_jinja_has_itself_works() -> None:
+def test_functions_of_jinja_work() -> None:
     (text,) = printed(
         "home-3090",
         "{% set ns = namespace(sum=0) %}{% for n in range(4) %}{% set ns.sum = ns.sum + n %}{% endfor %}{{ ns.sum }}\n"

@@ -117,7 +117,7 @@ def test_free_text_is_quoted_so_that_slurm_reads_it_back(value: str, tmp_path: P
 
 
 @pytest.mark.parametrize("value", ['say "no"', "two\nlines"])
-def test_what_slurm_cannot_hold_is_refused(value: str) -> None:
+def test_values_that_slurm_cannot_hold_are_refused(value: str) -> None:
     with pytest.raises(Exception, match=r"hold|control"):
         lines_of([Line({"MailDomain": value}, {})])
 

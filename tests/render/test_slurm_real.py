@@ -167,7 +167,7 @@ def test_a_configless_cluster_with_keys_of_its_own(slurm: SlurmInstall, tmp_path
     )
 
 
-def test_what_the_sandbox_lacks_is_no_complaint(slurm: SlurmInstall, tmp_path: Path) -> None:
+def test_limits_of_the_sandbox_are_no_complaint(slurm: SlurmInstall, tmp_path: Path) -> None:
     """A database outside of the cluster, counters of energy, and a plugin whose file slurmctld hands out."""
     no_complaint(
         slurm,

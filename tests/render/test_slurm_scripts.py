@@ -38,7 +38,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def test_what_slurm_runs_is_there_and_can_be_run(tmp_path: Path) -> None:
+def test_scripts_that_slurm_runs_exist_and_are_executable(tmp_path: Path) -> None:
     files = node_files(cluster(tmp_path, **EVERYTHING), "c1")
     for path in ("/etc/slurm/prolog", "/etc/slurm/epilog", "/etc/slurm/task_prolog", "/etc/slurm/health"):
         assert files[path].mode == 0o755
@@ -184,7 +184,7 @@ def test_a_job_has_a_directory_of_its_own_until_it_ends(tmp_path: Path, root: Pa
 
 @pytest.mark.real
 @pytest.mark.parametrize("left", ["ln -s /etc", "ln -s /nowhere", "mkdir", "touch"])
-def test_what_another_user_left_under_the_jobs_number_is_not_handed_over(left: str, tmp_path: Path, root: Path) -> None:
+def test_files_of_another_user_under_the_jobs_number_are_not_handed_over(left: str, tmp_path: Path, root: Path) -> None:
     box = node(tmp_path, root, slurm={"scripts": {"tmpdir": "/scratch"}})
     scene = f"""mkdir -m 1777 /scratch; echo alice:x:1000:1000::/:/bin/sh >>/etc/passwd
 setpriv --reuid 1001 --regid 1001 --clear-groups {left} /scratch/77"""
@@ -344,7 +344,7 @@ def test_without_cgroups_of_slurm_and_for_administrators_nothing_is_ended(
 
 
 @pytest.mark.real
-def test_what_the_user_left_on_the_jobs_gpus_is_killed(tmp_path: Path, root: Path) -> None:
+def test_processes_left_on_the_jobs_gpus_are_killed(tmp_path: Path, root: Path) -> None:
     scene = f"""{USERS}
 {AT_ONCE}
 as_user 1000 sleep 301; mine=$!
@@ -434,7 +434,7 @@ def test_a_sick_node_is_drained_with_the_reason(
         {"dcgm": "Error: unable to establish a connection\n"},
     ],
 )
-def test_what_is_no_illness(outputs: dict[str, str], tmp_path: Path, root: Path) -> None:
+def test_states_that_are_no_illness(outputs: dict[str, str], tmp_path: Path, root: Path) -> None:
     assert drained(healthy(tmp_path, root).run(HEALTH, outputs=outputs)) == ""
 
 

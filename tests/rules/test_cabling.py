@@ -54,7 +54,7 @@ def test_switches_of_a_plan(fabric, codes, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["R1", "1-A", "b2.04"])
-def test_whatever_names_a_rack_takes_its_name(name: str, tmp_path: Path) -> None:
+def test_references_to_a_rack_use_its_name(name: str, tmp_path: Path) -> None:
     switches = [{"name": "leaf", "nodes": "c[1-4]", "rack": name}]
     racks = {name: {"nodes": "c[1-4],head", "row": name}}
     device = {"address": "10.0.9.201", "module": "ups_mib", "auth": "site", "rack": name}
@@ -73,7 +73,7 @@ def test_switches_that_cannot_run_the_subnet_manager(fabric: dict[str, Any], tmp
     [({}, {}, True), (RACK, {}, True), (RACK, {"racks": "r1"}, False)],
     ids=["no racks", "racks for the nodes alone", "racks for all"],
 )
-def test_a_plan_without_racks_says_what_it_lacks(racks, of_plan, is_reported, tmp_path):
+def test_a_plan_without_racks_names_its_gaps(racks, of_plan, is_reported, tmp_path):
     codes = codes_of(fabric_of({"plan": {"leaf": "qm9700", **of_plan}}, racks=racks), tmp_path)
     assert codes.count("plan-without-racks") == is_reported
     assert "plan-without-racks" not in codes_of(fabric_of({}), tmp_path)

@@ -103,7 +103,7 @@ def codes(text: str, directory: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_the_hint_proposes_is_accepted(name: str, tmp_path: Path) -> None:
+def test_the_proposal_of_the_hint_is_accepted(name: str, tmp_path: Path) -> None:
     right, wrong, code = CASES[name]
     text = changed(TINY, (right, wrong))
     before, after = REMEDIES[name]

@@ -9,7 +9,7 @@ from strategies.service_manifests import RIGHT, WRONG
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_is_right_has_no_finding(name: str) -> None:
+def test_correct_settings_have_no_finding(name: str) -> None:
     assert findings(RIGHT[name]) == []
 
 

@@ -256,7 +256,7 @@ MOUNTS = {
 
 
 @pytest.mark.parametrize("place", MOUNTS)
-def test_what_may_be_mounted_where(place: str) -> None:
+def test_mount_points_that_are_allowed(place: str) -> None:
     results = []
     for entry in ENTRIES.values():
         diagnostics = [code for code, _ in findings(f"{TINY}storage: {{a: {entry.format(place)}}}\n")]

@@ -23,7 +23,7 @@ from strategies.slurm_manifests import BOOKS, RIGHT, WRONG, slurm
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_slurm_takes_has_no_finding(name: str) -> None:
+def test_values_that_slurm_accepts_have_no_finding(name: str) -> None:
     assert findings(RIGHT[name]) == []
 
 

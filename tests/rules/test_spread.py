@@ -55,7 +55,7 @@ def test_the_picture_shows_the_order(tmp_path: Path) -> None:
     assert "#1<" not in spread(tmp_path, slurm={"partitions": {}}).files["facility/racks.svg"].content.decode()
 
 
-def test_what_cannot_spread_is_reported(tmp_path: Path) -> None:
+def test_partitions_that_cannot_spread_are_reported(tmp_path: Path) -> None:
     slurm = {"version": "24.11", "resources": {"spread_racks": True}}
     assert "racks-not-spread" in codes_of(manifest(slurm=slurm), tmp_path)
     heavy = {"gpu": {**GPU, "weight": 4294967280}}

@@ -61,7 +61,7 @@ def package() -> Iterator[Path]:
         yield Path(place)
 
 
-def test_what_is_missing_is_named_and_one_user_is_enough_for_most_programs(package: Path, tmp_path: Path) -> None:
+def test_missing_rights_are_named_and_one_user_is_enough_for_most_programs(package: Path, tmp_path: Path) -> None:
     (tmp_path / "scene").mkdir()
     code = f"import sys; sys.path.insert(0, {str(package)!r})\n{AS_ALICE}"
     python = [sys.executable, "-P", "-c", code]

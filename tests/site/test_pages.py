@@ -131,7 +131,7 @@ def test_the_migration_page_names_fields_of_the_manifest() -> None:
     assert [path for path in sorted(paths) if not any(f"{anchor}.".startswith(f"{path}.") for anchor in anchors)] == []
 
 
-def test_what_may_be_changed_live_has_the_answers_of_the_effects() -> None:
+def test_the_table_of_live_changes_agrees_with_the_effects() -> None:
     rows = [line for line in live_changes.page().splitlines() if line.startswith("| ")]
     keys = [row for row in rows if "<br>`AuthType` |" in row]
     assert len(keys) == 2  # of slurm.conf and slurmdbd.conf

@@ -116,7 +116,7 @@ def test_no_link_leads_out_of_the_directory(tmp_path: Path) -> None:
         (lambda place: place.symlink_to(place.name), "its symbolic links form a loop"),
     ],
 )
-def test_what_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_not_absent(make: Callable[[Path], None], why: str, tmp_path: Path) -> None:
     make(tmp_path / "gres.conf")
     files = directory(tmp_path)
     assert files.has("gres.conf")

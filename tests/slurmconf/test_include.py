@@ -59,7 +59,7 @@ def test_the_cluster_name_in_a_file_name(tmp_path: Path) -> None:
     ]
 
 
-def test_what_slurm_could_not_include(tmp_path: Path) -> None:
+def test_files_that_slurm_could_not_include(tmp_path: Path) -> None:
     names = ("gone.conf", "*.conf", "a.conf", "pipe", "link", "../x", "/etc/passwd")
     text = "".join(f"Include {name}\n" for name in names)
     place = directory(tmp_path / "etc", slurm_conf=text, a_conf="Include slurm.conf\n")

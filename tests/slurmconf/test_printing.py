@@ -29,13 +29,13 @@ def test_quoting(value: str, printed: str) -> None:
 
 
 @pytest.mark.parametrize("value", ['say "hi"', "two\nlines", "a\rb", "a\0b", "\x1b[31m", "\x7f"])
-def test_what_the_grammar_cannot_hold_is_refused(value: str) -> None:
+def test_text_that_the_grammar_cannot_hold_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="cannot hold"):
         quote_value(value)
 
 
 @pytest.mark.parametrize("key", ["", "a b", "a=", "a#", "é", "a\n"])
-def test_what_is_no_key_is_refused(key: str) -> None:
+def test_names_that_are_no_keys_are_refused(key: str) -> None:
     with pytest.raises(ValueError, match="cannot be a key"):
         line([(key, "x")])
 

@@ -161,7 +161,7 @@ def test_included_files(slurm: SlurmInstall, tmp_path: Path) -> None:
         ("NodeName=n1 MailDomain=x\n", ["unknown", "unreadable"]),
     ],
 )
-def test_what_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], tmp_path: Path) -> None:
+def test_files_that_slurm_refuses(slurm: SlurmInstall, text: str, events: list[str], tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_bytes((HEAD + text).encode())
     (tmp_path / "a").write_text("MailDomain=x\n")
     assert [kind for kind, _ in events_of_slurm(slurm, tmp_path)] == events

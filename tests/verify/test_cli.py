@@ -64,7 +64,7 @@ def no_programs(bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 # --- verify -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_passes_is_0(clustergen: Command) -> None:
+def test_passed_checks_are_exit_code_0(clustergen: Command) -> None:
     tree = ROOT / "inventories/ml-training/rendered"
     done = clustergen("verify", tree, "--only", "tree, dcgm-counters")
     assert done.exit_code == 0
@@ -74,7 +74,7 @@ def test_what_passes_is_0(clustergen: Command) -> None:
 
 
 @pytest.mark.slow
-def test_what_fails_is_1_with_its_words(clustergen: Command, tree: Path) -> None:
+def test_a_failed_check_is_exit_code_1_with_its_message(clustergen: Command, tree: Path) -> None:
     damage(tree, "overlays/slurm_node/etc/slurm/slurm.conf")
     done = clustergen("verify", tree, "--only", "tree")
     assert done.exit_code == 1
@@ -130,7 +130,7 @@ def test_json_is_one_document_with_the_exit_code(clustergen: Command, tree: Path
     assert clustergen("verify", tree, tree, "--format", "json").exit_code == 2
 
 
-def test_what_is_no_tree_is_3(clustergen: Command, tmp_path: Path) -> None:
+def test_a_directory_without_a_tree_is_exit_code_3(clustergen: Command, tmp_path: Path) -> None:
     done = clustergen("verify", tmp_path)
     assert done.exit_code != 0
     assert getattr(done.exception, "exit_code", None) == 3

@@ -71,7 +71,7 @@ def test_a_key_that_only_the_newer_release_has_fails(tmp_path: Path) -> None:
         ("plugstack.conf", "required x.so", "24.11", "required x.so", 0, 0),
     ],
 )
-def test_what_is_kept_left_out_and_refused(
+def test_lines_that_are_kept_left_out_and_refused(
     tmp_path: Path, name: str, line: str, newer: str, kept: str, complaints: int, left_out: int
 ) -> None:
     (tmp_path / name).write_text(f"# one\n{line}\n# three\n", encoding="utf-8")

@@ -161,7 +161,7 @@ def report(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> Slu
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_is_right_registers(report: SlurmReport, name: str) -> None:
+def test_correct_nodes_register(report: SlurmReport, name: str) -> None:
     node = next(node for node in _nodes(RIGHT) if node.name == name)
     assert list(complaints(node, report.registered[name])) == []
 
@@ -226,7 +226,7 @@ def test_future_cloud_and_dynamic_nodes_register(dynamic: SlurmReport, name: str
 
 
 @pytest.mark.parametrize("name", NOT_DYNAMIC)
-def test_what_is_wrong_with_such_nodes_is_reported(dynamic: SlurmReport, name: str) -> None:
+def test_errors_of_such_nodes_are_reported(dynamic: SlurmReport, name: str) -> None:
     node = next(node for node in _nodes(NOT_DYNAMIC) if node.name == name)
     words = list(complaints(node, dynamic.registered[name]))
     assert any(NOT_DYNAMIC[name][4] in line for line in words), words

@@ -87,9 +87,7 @@ _MISSING = "a.service: Command {} is not executable: No such file or directory\n
         ("queries", Answer("3.5", 0, "", "", {}), [], []),
     ],
 )
-def test_what_an_answer_says_of_the_files(
-    name: str, answer: Answer, complaints: list[str], notes: list[str] | None
-) -> None:
+def test_messages_of_an_answer(name: str, answer: Answer, complaints: list[str], notes: list[str] | None) -> None:
     """A program whose package is not installed is no mistake of the tree, but a missing program of the tree is one."""
     reader = BY_NAME[name].ask
     assert isinstance(reader, Reader)

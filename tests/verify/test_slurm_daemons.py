@@ -191,7 +191,7 @@ def test_errors_that_slurm_only_logs_are_reported(
     ],
     ids=["proctrack-default", "task-short", "task-quoted", "no-newline-at-the-end", "future-node", "x11"],
 )
-def test_what_slurmd_would_ask_this_machine_is_exchanged_however_it_is_written(
+def test_plugins_that_query_this_machine_are_replaced_in_any_spelling(
     ask: Ask, slurm: SlurmInstall, change: tuple[str, str]
 ) -> None:
     report = ask(slurm, {"slurm.conf": change, "cgroup.conf": ("\n$", "")})

@@ -188,7 +188,7 @@ def test_answers_of_some_nodes_alone_are_not_judged(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.real
-def test_what_is_right_passes(answers: dict[str, Detected]) -> None:
+def test_correct_hardware_passes(answers: dict[str, Detected]) -> None:
     for name, types in {
         "right": {"h100": 4},
         "odd": {"h100": 4},

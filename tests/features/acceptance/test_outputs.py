@@ -193,7 +193,7 @@ def test_wrong_values_of_any_size_count() -> None:
     ],
     ids=["empty", "binary", "fault", "open", "no keys", "deep", "number", "no rate", "columns"],
 )
-def test_what_is_broken_is_a_problem_and_no_reading_of_worth(tool: str, text: str) -> None:
+def test_broken_output_is_a_problem_and_no_reading(tool: str, text: str) -> None:
     answer = read(f"@output {tool}\n{text}")
     kept = {metric: value for metric, value in answer.readings.items() if value}
     assert answer.problems or not kept, kept

@@ -74,7 +74,7 @@ from strategies.trees import manifest
         ),
     ],
 )
-def test_what_accounts_and_qos_may_not_say(
+def test_errors_of_accounts_and_qos(
     slurm: dict[str, Any], code: str, path: tuple[str | int, ...], message: str
 ) -> None:
     setting = Manifest.model_validate(frozen(manifest(slurm={"version": "24.11", **slurm})))

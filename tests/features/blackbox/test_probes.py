@@ -169,6 +169,6 @@ def test_bad_values_are_reported(monitoring: dict[str, Any], code: str, tmp_path
     ],
     ids=["DCGM leaves GeForce out", "nothing is monitored"],
 )
-def test_what_does_not_run_is_not_judged(changes: dict[str, Any], tmp_path: Path) -> None:
+def test_services_that_do_not_run_are_not_judged(changes: dict[str, Any], tmp_path: Path) -> None:
     codes = codes_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], **changes), tmp_path)
     assert not {"port-twice", "exporter-not-packaged"} & {*codes}

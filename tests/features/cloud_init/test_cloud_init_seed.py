@@ -135,7 +135,7 @@ def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> Non
         (["--user-data", "/nowhere"], "refused: [Errno 2] No such file or directory: '/nowhere'"),
     ],
 )
-def test_what_does_not_exist_is_refused_before_anything_is_written(
+def test_a_missing_host_is_refused_before_anything_is_written(
     tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     done = seeds(tmp_path, *arguments)

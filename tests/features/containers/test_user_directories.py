@@ -57,7 +57,7 @@ def run(tree: Tree, directory: Path, scene: str, host: str = "c1", program: str 
 
 
 @pytest.mark.real
-def test_what_another_user_made_first_is_renamed_and_the_job_starts(tree: Tree, tmp_path: Path) -> None:
+def test_a_directory_of_another_user_is_renamed_and_the_job_starts(tree: Tree, tmp_path: Path) -> None:
     squat = "\n".join(f'as {MALLORY} "{command.format(place)}"' for place, command in zip(PLACES, SQUAT, strict=True))
     scene = f"""{squat}
 prolog {ALICE}
@@ -134,7 +134,7 @@ stat -c %u:%a /raid/podman/alice; stat -c %u /raid/podman/alice/storage.lock"""
     assert done.stdout.splitlines()[-3:] == ["images 0", "1000:700", "1000"], done.stderr
 
 
-def test_who_logs_in_without_a_job_gets_the_directory_of_podman_alone(tree: Tree) -> None:
+def test_a_login_without_a_job_gets_the_directory_of_podman_alone(tree: Tree) -> None:
     files = node_files(tree, "login1")
     assert SCRIPT not in files
     assert f"\nExecStart=-{PROGRAM} %i\n" in files[LOGIN].content.decode()

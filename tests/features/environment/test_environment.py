@@ -196,7 +196,9 @@ def test_job_templates_use_images_of_record(tmp_path: Path) -> None:
         ({"images": {"pytorch": "nvcr.io/nvidia/pytorch"}}, {}, ["text-malformed"]),
     ],
 )
-def test_what_does_not_fit(fields: dict[str, Any], gpu: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
+def test_environments_that_do_not_fit(
+    fields: dict[str, Any], gpu: dict[str, Any], codes: list[str], tmp_path: Path
+) -> None:
     data = software(**fields)
     data["node_types"] = {"gpu": {**GPU, "gpus": {**GPU["gpus"], **gpu}}}  # type: ignore[dict-item]
     assert codes_of(data, tmp_path) == codes

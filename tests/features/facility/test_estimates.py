@@ -36,7 +36,7 @@ MEASURED = [
 
 
 @pytest.mark.parametrize(("system", "nodes", "measured"), MEASURED)
-def test_what_was_measured_is_below_and_near(system, nodes, measured, tmp_path):
+def test_measured_power_is_below_and_near_the_estimate(system, nodes, measured, tmp_path):
     data = manifest(node_types={"gpu": {"system": system}})
     data["nodes"][1] |= {"name": f"c[1-{nodes}]", "address": f"10.0.0.[11-{10 + nodes}]"}
     data["networks"]["fabric"]["rate"] = "HDR" if "a100" in system else "NDR"

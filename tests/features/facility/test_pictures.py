@@ -237,7 +237,7 @@ def test_every_kind_of_feed_has_a_line(tmp_path):
     assert {"3 × 400 V 63 A", "2 × 230 V 16 A, A and B"} <= texts
 
 
-def test_what_has_no_room_is_listed_below(tmp_path):
+def test_labels_without_room_are_listed_below(tmp_path):
     """A rule refuses such a manifest; the picture would show it all the same."""
     data = in_one_rack(9, units=8)
     compiled = compiler.validate(manifest_file(data, tmp_path))

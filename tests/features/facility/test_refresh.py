@@ -31,7 +31,7 @@ def fleet(**deliveries: Any) -> dict[str, Any]:
     return data
 
 
-def test_what_leaves_first_is_first(tmp_path: Path) -> None:
+def test_the_first_to_leave_is_first(tmp_path: Path) -> None:
     plan = refresh_plan(cluster_of(fleet(), tmp_path))
     assert [(one.delivery, one.devices) for one in plan] == [
         ("first", ("c1", "c2", "c3")), ("second", ("c4",)), ("network", ("leaf1",)), ("", ("head",)),

@@ -125,7 +125,7 @@ def test_precisions_of_a_generation() -> None:
         ({"parameters": "70GB"}, ("unit-wrong",)),
     ],
 )
-def test_what_is_reported(run: dict[str, object], codes: tuple[str, ...], tmp_path) -> None:
+def test_findings_about_training(run: dict[str, object], codes: tuple[str, ...], tmp_path) -> None:
     data = manifest(facility={"estimates": {"training": {"base": RUN | run}}})
     reported = [code for code in codes_of(data, tmp_path) if code.startswith(("training", "unit"))]
     assert tuple(reported) == codes

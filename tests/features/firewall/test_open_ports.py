@@ -182,6 +182,6 @@ def test_an_export_to_other_networks_is_open_to_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["8005 accept; drop", "", -5, 99999999, "9" * 20])
-def test_what_is_no_port_leaves_the_rules_valid(value: object, tmp_path: Path) -> None:
+def test_values_that_are_no_ports_leave_the_rules_valid(value: object, tmp_path: Path) -> None:
     data = with_server(data={**MOUNTED, "servers": {**SERVERS, "metadata_options": {"connMetaPort": value}}})
     assert spans(tree_of(data, tmp_path), "serve_data") == PORTS["8.2"][2]

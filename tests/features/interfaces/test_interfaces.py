@@ -82,7 +82,7 @@ def test_a_bond_without_stated_ports_has_those_of_the_node_type(tmp_path: Path) 
         ({"bond": None, "interface": "eno1.20", "mtu": 9000}, False),
     ],
 )
-def test_what_would_cut_a_node_off_is_refused(tmp_path: Path, storage: dict[str, Any], fabric: bool) -> None:
+def test_interfaces_that_cut_a_node_off_are_refused(tmp_path: Path, storage: dict[str, Any], fabric: bool) -> None:
     nics = [{"device": "mlx5_0", "interface": "fab0", "network": "fabric"}] if fabric else None
     wrong = data(nics=nics, **storage)
     if fabric:

@@ -45,7 +45,7 @@ def on_node(directory: Path, script: str, program: str = "ifup", **management: A
     return done.stdout.splitlines()
 
 
-def test_what_is_not_confirmed_is_undone_and_what_is_stays(tmp_path: Path) -> None:
+def test_an_unconfirmed_change_is_undone_and_a_confirmed_one_stays(tmp_path: Path) -> None:
     lines = on_node(
         tmp_path,
         f"""

@@ -142,7 +142,7 @@ SYSTEMS = {  # each GPU with those that are reset with it, and the unit without 
 @pytest.mark.slow
 @pytest.mark.many
 @pytest.mark.parametrize(("system", "expected"), SYSTEMS.items())
-def test_what_is_reset_together(system: str, expected: tuple[list[str], str], tmp_path: Path) -> None:
+def test_gpus_that_are_reset_together(system: str, expected: tuple[list[str], str], tmp_path: Path) -> None:
     tree = cluster(tmp_path, node_types={"gpu": {"system": system, "nics": GPU["nics"]}})
     text = text_of(tree, "c1", "/etc/clustergen/gpu-reset.sh")
     peers = text.partition("peers=(")[2].partition(")")[0].replace("'", "").split()

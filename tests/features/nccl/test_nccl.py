@@ -240,7 +240,7 @@ def test_gpu_and_nic_share_a_switch(tmp_path: Path) -> None:
     assert len({switch for _, switch in values.values()}) == 8
 
 
-def test_it_is_written_as_its_parser_wants_it(tmp_path: Path) -> None:
+def test_the_topology_file_is_read_by_its_parser(tmp_path: Path) -> None:
     """No declaration, one blank between attributes, nothing longer than 255, at most 128 children and 256 elements."""
     text = text_of(tree(tmp_path, kind={"system": "dgx-h100"}, nccl={"topology_file": "auto"}), "c1", XML)
     assert not text.startswith("<?xml")
@@ -265,7 +265,7 @@ def test_addresses_of_a_virtual_machine(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_known_is_not_made_up(tmp_path: Path) -> None:
+def test_unknown_places_are_not_made_up(tmp_path: Path) -> None:
     assert XML not in node_files(tree(tmp_path, nccl={"topology_file": "auto"}), "c1"), "no PCI addresses"
     assert XML not in node_files(tree(tmp_path, kind={"system": "dgx-h100"}), "c1"), "not asked for"
 

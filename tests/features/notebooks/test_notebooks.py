@@ -148,7 +148,7 @@ def test_without_tls_the_hub_is_for_this_node_alone(tmp_path: Path) -> None:
         ({"port": 8081}, "port-twice"),
     ],
 )
-def test_what_cannot_work_is_refused(change: dict[str, Any], code: str, tmp_path: Path) -> None:
+def test_notebooks_that_cannot_work_are_refused(change: dict[str, Any], code: str, tmp_path: Path) -> None:
     assert codes_of(notebooks(**change), tmp_path) == [code]
 
 

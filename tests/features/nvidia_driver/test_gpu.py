@@ -124,7 +124,7 @@ def test_a_driver_that_does_not_serve_the_gpu_is_an_error_with_one_that_does(
     assert findings({**values, field: text.strip('"')}) == []
 
 
-def test_a_branch_that_suits_no_other_type_is_said_of_one(tmp_path: Path) -> None:
+def test_a_branch_that_suits_one_type_alone_is_reported_there(tmp_path: Path) -> None:
     types = {"old": {"system": "dgx1-v100"}, "new": {"system": "dgx-b300"}}
     nodes = [HEAD, *({"name": name, "type": name, "address": f"10.0.0.{20 + n}"} for n, name in enumerate(types))]
     stated = manifest(node_types=types, nodes=nodes, gpu={"driver": "620"})

@@ -96,7 +96,7 @@ def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
     assert message.startswith("path-volatile: job scratch would be in /tmp")
 
 
-def test_what_is_off_hides_nothing(tmp_path: Path) -> None:
+def test_a_plugin_that_is_off_hides_nothing(tmp_path: Path) -> None:
     fields = "private_tmp: {directories: [/data/x]}, pyxis: {enabled: false, cache: /data/x/enroot}"
     assert messages(tmp_path, fields, DISK) == []
     (message,) = messages(tmp_path, fields.replace("false", "true"), DISK)

@@ -119,7 +119,7 @@ def fields(alerts: str) -> list[str]:
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_what_failed_is_one_page(case: str, tmp_path: Path) -> None:
+def test_a_failure_is_one_page(case: str, tmp_path: Path) -> None:
     source, inhibited, others = CASES[case]
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE]), tmp_path)
     root = root_with("promtool")

@@ -231,7 +231,7 @@ def test_the_program_refuses_before_it_writes(
         (('"files":', '"files"'), "is not as it was rendered (Expecting"),
     ],
 )
-def test_what_a_lock_file_names_stays_in_tree_and_overlay(
+def test_files_of_the_lock_file_stay_in_tree_and_overlay(
     server: Server, tmp_path: Path, lock: tuple[str, str], message: str
 ) -> None:
     done = server.install(tree_of(cluster(), tmp_path), "--check", lock=lock)
@@ -291,7 +291,7 @@ def test_merge_keys_of_the_server_keep_their_values(server: Server, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_what_lies_in_the_place_of_an_overlay_is_refused_before_any_changes(
+def test_a_foreign_directory_in_place_of_an_overlay_is_refused_before_any_changes(
     server: Server, tmp_path: Path, kind: str
 ) -> None:
     place = tmp_path / "overlays/small.slurm_node"

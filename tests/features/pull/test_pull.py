@@ -235,7 +235,7 @@ def test_the_signature_of_a_commit_covers_those_below_it(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_bounds_an_old_commit_on_a_node_without_history(tmp_path: Path) -> None:
+def test_bounds_of_an_old_commit_on_a_node_without_history(tmp_path: Path) -> None:
     one = site(tmp_path, signed=True)
     old = one.commit("old", age=31 * DAY)
     assert "too old for the first on this node (ansible.pull.max_age)" in one.refusal()
@@ -321,7 +321,7 @@ def test_nothing_of_a_refused_commit_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_unpacks_to_much_fills_no_memory(tmp_path: Path) -> None:
+def test_an_archive_that_unpacks_to_much_fills_no_memory(tmp_path: Path) -> None:
     one = site(tmp_path, signed=False)
     (tmp_path / "repository/zeros").write_bytes(bytes(48 << 20))
     one.git("add", "zeros")

@@ -176,7 +176,7 @@ REFUSED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
+def test_unexpected_output_is_refused(case: str, tmp_path: Path) -> None:
     backend, programs, message = REFUSED[case]
     done = run(backend, tmp_path, "apply", **programs)
     assert done.returncode == 1

@@ -142,7 +142,9 @@ def test_names_stay_in_their_cells(tmp_path: Path) -> None:
         ("x", ("--to", "9999-12-31"), "error: --from and --to have to be within the years 2 to 9998\n"),
     ],
 )
-def test_what_fails_is_named_in_a_line(jobs: str, arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_a_failed_command_is_named_in_a_line(
+    jobs: str, arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
     done = run(tmp_path, jobs, SREPORT, *arguments)
     assert done.returncode in (1, 2)
     assert done.stderr.endswith(message)

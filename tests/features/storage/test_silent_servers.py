@@ -49,7 +49,7 @@ grep 'mountpoint="/home"' /tmp/metrics || cat /tmp/log
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("server", ["refuses", "is-silent"])
-def test_what_a_server_does_not_serve_is_an_error_of_the_device(server: str, tmp_path: Path) -> None:
+def test_a_file_that_a_server_does_not_serve_is_an_error_of_the_device(server: str, tmp_path: Path) -> None:
     tree = tree_of(manifest(nodes=[HEAD, MONITOR, COMPUTE], storage={"home": HOME}), tmp_path)
     rules = text_of(tree, "mon", "/etc/prometheus/rules/storage.yml")
     assert 'node_filesystem_device_error{mountpoint="/home"} == 1' in rules

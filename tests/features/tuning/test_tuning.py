@@ -140,7 +140,9 @@ def test_a_size_that_the_driver_rounds_up_is_no_failure_and_is_set_once(tmp_path
         ({"interrupts": "local"}, "rm -r /proc/irq/42", "/proc/irq/42/smp_affinity_list is missing, not"),
     ],
 )
-def test_what_cannot_be_set_is_named(tmp_path: Path, tuning: dict[str, Any], breaking: str, message: str) -> None:
+def test_parameters_that_cannot_be_set_are_named(
+    tmp_path: Path, tuning: dict[str, Any], breaking: str, message: str
+) -> None:
     done = run(tuned(tmp_path, **tuning), tmp_path, f"{breaking}\n{SCRIPT}; echo status $?")
     assert "status 1" in done.stdout, done.stdout
     assert f"ERROR: {message}" in done.stderr

@@ -144,7 +144,9 @@ def test_a_port_in_use_is_named_with_the_way_out(scripts: dict[str, str], tmp_pa
     assert job.left == []
 
 
-def test_what_no_option_closes_is_named_in_script_output_and_guide(scripts: dict[str, str], tmp_path: Path) -> None:
+def test_a_port_that_no_option_closes_is_named_in_script_output_and_guide(
+    scripts: dict[str, str], tmp_path: Path
+) -> None:
     kinds = {name: kind.open for name, kind in template_kinds().items()}
     warned = {name for name in kinds if "has no authentication" in scripts[f"jobs/{name}.sh"]}
     assert warned | {"mpi"} == {name for name, reason in kinds.items() if reason}

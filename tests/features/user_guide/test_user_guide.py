@@ -144,7 +144,7 @@ def test_the_guide_prints_free_text_as_text(tmp_path: Path) -> None:
         {"directory": "/tmp/guide"},
     ],
 )
-def test_what_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
+def test_text_that_could_leave_its_place_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
     assert codes_of(guided(user_guide=guide), tmp_path)
 
 

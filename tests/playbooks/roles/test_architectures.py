@@ -104,7 +104,7 @@ def test_vendors_have_names_of_their_own_for_an_architecture(hosts: dict[str, di
 
 
 @pytest.mark.slow
-def test_what_differs_by_architecture_alone_is_split(tmp_path: Path) -> None:
+def test_packages_that_differ_by_architecture_are_split(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(MANIFEST, encoding="utf-8")
     compiled = compiler.validate(tmp_path / "manifest.yaml")
     tree, diagnostics = compiler.render(compiled, tmp_path / "manifest.yaml")

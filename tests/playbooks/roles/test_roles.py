@@ -125,7 +125,7 @@ def test_a_secret_of_the_site_that_is_neither_there_nor_given_is_named(tmp_path:
 
 
 @pytest.mark.parametrize("device", ["LABEL=no-such-label", "UUID=0000-0000", "/dev/null", "/no/such/device"])
-def test_what_is_no_empty_disk_is_left_alone(device: str) -> None:
+def test_a_disk_that_is_not_empty_is_left_alone(device: str) -> None:
     done = subprocess.run(["sh", FORMAT, device, "xfs", "yes"], capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 1
     assert done.stdout == ""

@@ -235,7 +235,7 @@ def test_a_cut_run_is_repeated(tmp_path: Path) -> None:
         ("8.2", "beegfs/mgmtd.sqlite", "is empty"),
     ],
 )
-def test_what_lies_in_the_place_of_the_management_database_is_left_there(
+def test_a_foreign_file_in_place_of_the_management_database_is_left_there(
     version: str, name: str, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).parent.mkdir(parents=True)

@@ -210,7 +210,7 @@ def test_modules_of_the_job_are_not_imported(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_only_has_the_name_of_a_lock_counts_and_goes(tmp_path: Path) -> None:
+def test_files_with_the_name_of_a_lock_count_and_are_removed(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("large.lock", size=2_000_000, days=1)
     (node.mine / "file.lock").write_bytes(b"x" * 10)
@@ -222,7 +222,7 @@ def test_what_only_has_the_name_of_a_lock_counts_and_goes(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_was_not_used_for_long_and_the_oldest_above_the_limit_go(tmp_path: Path) -> None:
+def test_unused_data_and_the_oldest_above_the_limit_are_removed(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.data_set("old", days=31)
     node.data_set("older", size=500_000, days=3)
@@ -236,7 +236,7 @@ def test_what_was_not_used_for_long_and_the_oldest_above_the_limit_go(tmp_path: 
 
 
 @pytest.mark.slow
-def test_what_a_running_job_uses_stays(tmp_path: Path) -> None:
+def test_data_sets_of_running_jobs_stay(tmp_path: Path) -> None:
     node = Node(tmp_path)
     for name, job in (("noted", "11"), ("by-cgroup", "12"), ("ended", "13"), ("open", ""), ("unused", "")):
         node.data_set(name, days=40, job=job)

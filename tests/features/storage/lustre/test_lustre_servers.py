@@ -137,7 +137,7 @@ REFUSED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_as_expected_is_refused(case: str, tmp_path: Path) -> None:
+def test_unexpected_devices_are_refused(case: str, tmp_path: Path) -> None:
     prepare, programs, message = REFUSED[case]
     prepare(tmp_path)
     done = run("oss1", tmp_path, "format", programs=programs)
