@@ -5,20 +5,18 @@ from __future__ import annotations
 from clustergen.diagnostics.codes.model import ERROR, WARNING, Code
 
 FABRIC_CHECK: tuple[str | Code, ...] = (
-    "Reading the fabric",
+    "Fabric check",
     Code("discovery-unreadable", ERROR, "A file without a fabric"),
     Code("discovery-incomplete", ERROR, "A file that lacks a part of the fabric"),
     Code("discovery-line-unknown", WARNING, "A line that ibnetdiscover does not print"),
     Code("discovery-contradiction", ERROR, "Lines that contradict each other"),
     Code("fabric-mismatch", ERROR, "The output of another fabric"),
-    "Switches and nodes of the fabric",
     Code("switch-missing", ERROR, "A planned switch does not appear"),
     Code("switch-unplanned", WARNING, "A switch that is not in the plan"),
     Code("fabric-node-missing", ERROR, "A node does not appear in the fabric"),
     Code("fabric-node-unplanned", WARNING, "A node that is not in the manifest"),
     Code("adapter-unnamed", WARNING, "An adapter whose description names no node"),
     Code("adapter-twice", ERROR, "Several adapters with one name"),
-    "Cables of the fabric",
     Code("rail-swapped", ERROR, "A port on the leaf of another rail"),
     Code("cable-crossed", ERROR, "Two cables have exchanged their ends"),
     Code("cable-misplaced", ERROR, "A cable ends at another device than planned"),

@@ -1,4 +1,4 @@
-"""Files that somebody wrote by hand: the site's own, comments that suppress findings, and Slurm's files."""
+"""Files that somebody wrote by hand: the site's own, and those of Slurm."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ FILES: tuple[str | Code, ...] = (
     Code("site-file-clash", ERROR, "A site file that would replace a rendered file"),
     Code("site-replaces-nothing", ERROR, "A replacement for a file that does not exist"),
     Code("site-template-fails", ERROR, "A site template that cannot be rendered"),
-    "Comments that suppress findings",
-    Code("suppression-invalid", WARNING, "An invalid suppression comment"),
-    Code("suppression-unused", INFO, "A suppression comment without effect"),
-    "Existing Slurm configuration files",
+    "Existing Slurm files",
     Code("conf-syntax", ERROR, "A line that Slurm cannot read"),
     Code("conf-include", ERROR, "An Include that Slurm cannot follow"),
     Code("conf-misread", WARNING, "A line that Slurm reads differently than it looks"),
