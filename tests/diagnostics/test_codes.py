@@ -1,23 +1,26 @@
 """The registry of codes, the pages and the sources agree."""
 
 import ast
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 import clustergen
 from clustergen.diagnostics import CODES
-from clustergen.diagnostics.pages import directory
+from clustergen.diagnostics.pages import directory, joined, pages
 
 PACKAGE = Path(clustergen.__file__).parent
 # The calls whose first argument is a code; the rest of the sources may hold such words for other reasons.
 MAKERS = {"Finding", "of", "PydanticCustomError", "Problem", "Diagnostic"}
 
 
-def pages() -> set[str]:
+@pytest.fixture(scope="module")
+def topics() -> dict[str, str]:
+    """The files of docs/codes/ by name, without the index."""
     home = directory()
     assert home is not None
-    return {path.stem for path in home.glob("*.md")}
+    return {path.stem: path.read_text(encoding="utf-8") for path in home.glob("*.md") if path.stem != "README"}
 
 
 def code_uses() -> dict[str, str]:
@@ -57,12 +60,15 @@ def test_every_registered_code_is_made_somewhere() -> None:
     assert set(CODES) - texts() == set()
 
 
-def test_every_code_has_a_page() -> None:
-    assert set(CODES) - pages() == set()
+def test_every_code_is_in_the_page_of_its_topic_in_the_order_of_the_tables(topics: dict[str, str]) -> None:
+    by_topic = groupby(CODES.values(), key=lambda code: code.page)
+    listed = {page: [code.code for code in codes] for page, codes in by_topic}
+    assert {page: list(pages(text)) for page, text in topics.items()} == listed, "tools/update-code-pages moves them"
 
 
-def test_every_page_has_a_code() -> None:
-    assert pages() - set(CODES) == set()
+def test_a_topic_is_its_pages_and_nothing_else(topics: dict[str, str]) -> None:
+    titles = {code.page: code.topic for code in CODES.values()}
+    assert {page: joined(titles[page], pages(text).values()) for page, text in topics.items()} == topics
 
 
 def test_titles_are_one_short_line() -> None:

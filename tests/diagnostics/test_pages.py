@@ -9,12 +9,26 @@ from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import CODES
-from clustergen.diagnostics.pages import Examples, directory, examples, page, with_header, with_output, without_links
+from clustergen.diagnostics.pages import (
+    Examples,
+    directory,
+    examples,
+    joined,
+    page,
+    pages,
+    with_header,
+    with_output,
+    without_links,
+)
 from clustergen.records import replace
 
 HOME = directory()
 assert HOME is not None
-PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("*.md"))}
+PAGES = {
+    code: text
+    for path in sorted(HOME.glob("*.md"))
+    for code, text in sorted(pages(path.read_text(encoding="utf-8")).items())
+}
 SHOWN = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), Examples)}
 FIXTURES = {code: shown for code, text in PAGES.items() if isinstance(shown := examples(text), str)}
 
@@ -90,6 +104,19 @@ def test_a_fixture_is_a_test_of_that_name() -> None:
 def test_pages_are_found_by_their_code() -> None:
     assert (page("key-unknown") or "").startswith("# key-unknown\n")
     assert page("no-such-code") is None
+
+
+def test_a_page_has_its_headings_one_level_higher_than_in_the_file_of_its_topic() -> None:
+    topic = (
+        "# Some topic\n\n## a-b\n\nwhy\n\n### Wrong\n\n```yaml\n# x\n```\n\n### Right\n\n```yaml\n## Y\n```\n\n"
+        "## c\n\n<!-- fixture: f -->\n"
+    )
+    apart = {
+        "a-b": "# a-b\n\nwhy\n\n## Wrong\n\n```yaml\n# x\n```\n\n## Right\n\n```yaml\n## Y\n```\n",
+        "c": "# c\n\n<!-- fixture: f -->\n",
+    }
+    assert pages(topic) == apart
+    assert joined("Some topic", apart.values()) == topic
 
 
 def test_output_is_replaced_in_the_wrong_section_only() -> None:

@@ -1,4 +1,4 @@
-"""docs/manifest.md and docs/cluster.md have the fields of the models, with their descriptions."""
+"""Pages that list what the program has: fields of the manifest and of the cluster, and codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from strategies.pages import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from site_pages import cluster, manifest
+from site_pages import cluster, codes, manifest
 
 
 @pytest.mark.slow
@@ -28,3 +28,8 @@ def test_the_committed_reference_of_the_manifest_has_todays_fields() -> None:
 def test_the_committed_reference_of_the_cluster_has_todays_fields() -> None:
     committed = cluster.PAGE.read_text(encoding="utf-8")
     assert committed == cluster.page(), "tools/update-cluster-reference writes it"
+
+
+def test_the_committed_index_of_codes_has_todays_codes() -> None:
+    committed = (ROOT / "docs" / "codes" / "README.md").read_text(encoding="utf-8")
+    assert committed == codes.readme(), "tools/update-code-pages writes it"

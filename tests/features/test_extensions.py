@@ -81,7 +81,7 @@ MOTD = {
     "rules.py": RULES,
     "codes.py": CODES,
     "templates/all/etc/motd.j2": "{{ text }}\n",
-    "codes/motd-loud.md": "# motd-loud\n\nA message that shouts is not read.\n",
+    "codes/message-of-the-day.md": "# Message of the day\n\n## motd-loud\n\nA message that shouts is not read.\n",
 }
 MANIFEST = SMALL + "motd: {text: Read the news!}\n"
 
@@ -514,6 +514,10 @@ BROKEN |= {
     "has a code with blanks": (
         {"codes": CODES.replace("motd-loud", "Motd Loud"), "rules": ""},
         "CODES: write 'Motd Loud' in lower-case letters, digits and hyphens",
+    ),
+    "has a code without a topic": (
+        {"codes": CODES.replace('"Message of the day", ', "")},
+        "CODES: write a topic before the codes; their page is codes/TOPIC.md",
     ),
     "has a key with blanks": (
         {"section": SECTION.replace('"motd":', '"Mo td":')},

@@ -11,6 +11,7 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[2]
 RULE = "generator/clustergen/features/logs/rules.py"
+PAGE = "docs/codes/monitoring.md"
 # File, text in it, what stands there instead, and what the line of output says then.
 WRONG = {
     "a name": (RULE, "for name, size, least in", "for given, size, least in", "given does not say what the value is"),
@@ -19,6 +20,14 @@ WRONG = {
     "a rule's name": (RULE, "def log_collector_missing(", "def collector(", "name it log_collector_missing"),
     "a rule's type": (RULE, "missing(cluster: Cluster,", "missing(cluster: Any,", "rules.py:17: not run"),
     "a code": (RULE, '"log-collector-missing"', '"collector-missing"', "nothing reports log-collector-missing"),
+    "a code without a section": (PAGE, "## log-", "## ", "log-collector-missing has no section"),
+    "a section without a code": (PAGE, "## log-", "## syslog-", "syslog-collector-missing has no row"),
+    "a section twice": (
+        PAGE,
+        "\n## ",
+        "\n## log-collector-missing\n\n## ",
+        "has a section already, docs/codes",
+    ),
     "a layer": ("docs/architecture.md", "facility\ncluster", "cluster\nfacility", "the layers are not those"),
     "a length": ("CONTRIBUTING.md", "at most 600 lines", "at most 40 lines", "more than 40 lines"),
 }
@@ -34,8 +43,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     codes = directory / "generator/clustergen/diagnostics/codes/services.py"
     codes.parent.mkdir(parents=True)
     codes.write_text('CODES = (Code("log-collector-missing", 1, ""),)\n')
-    (directory / "docs/codes").mkdir()
-    (directory / "docs/codes/log-collector-missing.md").touch()
+    (directory / PAGE).parent.mkdir()
+    (directory / PAGE).write_text("# Monitoring\n\n## log-collector-missing\n")
     subprocess.run(["git", "init", "-q"], cwd=directory, check=True, timeout=60)
     return directory
 

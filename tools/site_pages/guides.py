@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from clustergen.diagnostics import CODES
 from site_pages import manifest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -171,7 +172,7 @@ KINDS: dict[str, tuple[Callable[[str], bool], Callable[[str], str]]] = {
     "field": (lambda name: name in _fields(), lambda name: f"[`{name}`](manifest.md#{_fields()[name]})"),
     "verb": (_is_verb, lambda name: f"`clustergen {name}`"),
     "page": (_is_page, lambda name: f"[{name.partition('#')[0]}]({name})"),
-    "code": (lambda name: _is_page(f"codes/{name}.md"), lambda name: f"[{name}](codes/{name}.md)"),
+    "code": (lambda name: name in CODES, lambda name: f"[{name}](codes/{CODES[name].page}.md#{name})"),
     "file": (lambda name: (CHECKOUT / name).is_file(), _code),
     "test": (lambda name: (CHECKOUT / name).exists(), _code),
     "example": (lambda name: (CHECKOUT / "inventories" / name / "manifest.yaml").is_file(), "inventories/{}".format),

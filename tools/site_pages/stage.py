@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from clustergen.diagnostics import CODES
+from clustergen.diagnostics.pages import pages as codes_of
 from site_pages import codes, live_changes, manifest
 
 # Where a forge shows a directory or a table, the site has a page.
@@ -76,14 +79,14 @@ def pages(checkout: Path) -> dict[str, str]:
     docs = checkout / "docs"
     staged = {
         str(path.relative_to(docs)): linked(path, path.read_text(encoding="utf-8"), checkout)
-        for path in sorted(docs.rglob("*.md"))
+        for path in sorted(docs.glob("*.md"))
     }
     for name, place in DOCUMENTS.items():
         staged[place] = linked(docs / name, _as_in_docs((checkout / name).read_text(encoding="utf-8")), checkout)
     staged["manifest.md"] = manifest.page()
-    for code in codes.codes():
-        path = f"codes/{code.code}.md"
-        staged[path] = codes.with_facts(staged[path], code)
+    for path in (docs / "codes").glob("*.md"):
+        for code, text in codes_of(linked(path, path.read_text(encoding="utf-8"), checkout)).items():
+            staged[f"codes/{code}.md"] = codes.with_facts(text, CODES[code])
     staged["codes.md"] = codes.index()
     staged["live-changes.md"] = live_changes.page()
     parts = sections(staged["index.md"], [name.removesuffix(".md") for name in staged if "/" not in name])
@@ -114,6 +117,9 @@ def _target(page: Path, match: re.Match[str], checkout: Path) -> str:
     if name in PAGES_OF_TABLES:
         return f"[{match['text']}]({PAGES_OF_TABLES[name]})"
     place = (page.parent / name).resolve()
+    if place.parent == docs / "codes":  # each code has a page, and each topic a table on that of all codes
+        staged = docs / "codes" / f"{anchor}.md" if anchor else docs / f"codes.md#{place.stem}"
+        return f"[{match['text']}]({os.path.relpath(staged, page.parent)})"
     if place.is_relative_to(docs) and place.suffix in (".md", ".svg"):
         return match[0]
     if place.parent == checkout and place.name in DOCUMENTS:

@@ -1,4 +1,4 @@
-"""Codes of JuiceFS; `codes/` has a page for each."""
+"""Codes of JuiceFS; `codes/juicefs.md` explains them."""
 
 from __future__ import annotations
 

@@ -152,7 +152,8 @@ def _is_known(word: str) -> bool:
 def _code(code: str, form: str) -> None:
     text = page(code)
     if text is None:
-        raise ClustergenError(f"the page of '{code}' is missing", hint="install clustergen again")
+        hint = f"install clustergen again, or add it to codes/{CODES[code].page}.md of its extension"
+        raise ClustergenError(f"the page of '{code}' is missing", hint=hint)
     if form == "json":
         entry = CODES[code]
         fields = {"code": code, "severity": str(entry.severity), "title": entry.title, "page": text}

@@ -1,4 +1,7 @@
-"""The page of a code: the why, a wrong example, a right one. `docs/codes/<code>.md`, shipped in the wheel.
+"""The page of a code: the why, a wrong example, a right one. Those of a topic are in one file, shipped in the wheel.
+
+`docs/codes/<topic>.md` has a section `## code` for each code of the topic, with `### Wrong` and `### Right`. By itself,
+a page has its headings one level higher: `# code` and `## Wrong`. An extension has such files in its `codes/`.
 
 A page is documentation and a test at once: the output that it shows for its wrong manifest is compared with the real
 one (`tools/update-code-pages` writes it). A block below a line that is nothing but a path, as "`site/all/etc/motd`:",
@@ -10,17 +13,19 @@ comment `<!-- fixture: NAME -->` names the test that does.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from clustergen.diagnostics.codes import Code
+from clustergen.diagnostics.codes import CODES, Code
 from clustergen.feature import Attributed, extensions
 from clustergen.records import record
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel carries the pages inside the package; in a checkout they lie beside the source root.
 _DIRECTORIES = (_PACKAGE / "_codes", _PACKAGE.parents[1] / "docs" / "codes")
+_PAGE = re.compile(r"^#(?P<page># (?P<code>[a-z][a-z0-9-]*)\n.*?)\n*(?=^## [a-z]|\Z)", re.MULTILINE | re.DOTALL)
+_PART = re.compile(r"^#?(## (?:Wrong|Right)\n)", re.MULTILINE)
 _SECTION = re.compile(r"^## (?P<title>\w+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^(?:`(?P<path>[^`\n]+)`:\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _RENDER = "clustergen render manifest.yaml"  # a page that names it shows it
@@ -65,11 +70,22 @@ def directory() -> Path | None:
 def page(code: str) -> str | None:
     """The page of one code as Markdown; None when there is none."""
     homes = [("", directory()), *((extension.package, extension.directory / "codes") for extension in extensions())]
-    for package, home in homes:
-        if home and (path := home / f"{code}.md").is_file():
+    for package, home in homes if code in CODES else ():
+        if home and (path := home / f"{CODES[code].page}.md").is_file():
             with Attributed(package):
-                return path.read_text(encoding="utf-8")
+                if text := pages(path.read_text(encoding="utf-8")).get(code):
+                    return text
     return None
+
+
+def pages(text: str) -> dict[str, str]:
+    """The pages in the file of a topic, by code."""
+    return {match["code"]: _PART.sub(r"\1", match["page"]) + "\n" for match in _PAGE.finditer(text)}
+
+
+def joined(topic: str, texts: Iterable[str]) -> str:
+    """The file of a topic that has these pages."""
+    return "\n".join((f"# {topic}\n", *("#" + _PART.sub(r"#\1", text) for text in texts)))
 
 
 def without_links(markdown: str) -> str:

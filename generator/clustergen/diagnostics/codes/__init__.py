@@ -1,7 +1,7 @@
-"""Every diagnostic code: its severity and its title. `docs/codes/<code>.md` holds the why and the examples.
+"""Every diagnostic code: its severity and its title. `docs/codes/<topic>.md` holds the why and the examples.
 
 A module per group of topics has a line per code, so that two changes that add a code each do not touch the same line.
-A text in its table opens a topic of the index.
+A text in its table opens a topic, which is a page.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ def _codes() -> dict[str, Code]:
                 check_fields(entries)
                 if wrong := [entry.code for entry in entries if not _CODE.fullmatch(entry.code)]:
                     raise ValueError(f"CODES: write {wrong[0]!r} in lower-case letters, digits and hyphens")
+                if any(not entry.page for entry in entries):
+                    raise ValueError("CODES: write a topic before the codes; their page is codes/TOPIC.md")
         for entry in entries:
             if entry.code in codes:
                 raise ExtensionError(

@@ -27,5 +27,10 @@ class Code(NamedTuple):
     exit_code: int = 2
     topic: str = ""
 
+    @property
+    def page(self) -> str:
+        """The name of the topic's page, in lower case with hyphens: as its headings, an anchor."""
+        return "".join(letter for letter in self.topic.lower().replace(" ", "-") if letter.isalnum() or letter == "-")
+
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
