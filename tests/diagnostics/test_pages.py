@@ -141,7 +141,19 @@ def test_a_page_without_examples_is_an_error() -> None:
         examples("# a\n\nwhy\n\n## Wrong\n\n```yaml\nx\n```\n\n```text\nold\n```\n")
 
 
-def test_a_link_keeps_its_text_on_a_terminal() -> None:
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("with [a\nname](../site-files.md#x-y), as", "with a\nname (documentation, page site-files), as"),
+        ("[`init`](../init.md)", "`init` (documentation, page init)"),
+        ("[out](https://example.org)", "[out](https://example.org)"),
+    ],
+)
+def test_a_link_keeps_its_text_and_names_its_page(markdown: str, text: str) -> None:
+    assert without_links(markdown) == text
+
+
+def test_no_page_on_a_terminal_has_a_link_to_another() -> None:
     text = without_links(page("site-template-fails") or "")
     assert "in a sandbox with the\nvalues of the cluster (documentation, page site-files) as its only variable" in text
     assert not [code for code in CODES if "](../" in without_links(page(code) or "")]

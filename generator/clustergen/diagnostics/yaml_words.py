@@ -11,13 +11,13 @@ import re
 
 from clustergen.diagnostics.model import Problem
 from clustergen.diagnostics.words import counted, cut, quote
-from clustergen.diagnostics.yaml_lines import line_around, line_number, rest_in_quotes
 from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
 _LONGEST_HINT, _LONGEST_LINE = 60, 100
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"  # quotes as word processors and web pages have them
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
+_LINE_END = re.compile(r"[\n\r]|$")
 _LONGEST_KEY = 1024  # libyaml gives up on the colon after that
 
 
@@ -79,10 +79,10 @@ def _conflict(complaint: Complaint) -> Problem | None:
     """Markers of a merge anywhere above, since the parser may give up on a later line."""
     text = complaint.text
     markers = list(_CONFLICT.finditer(text))
-    if not markers or markers[0].start() > line_around(text, complaint.at)[1]:
+    if not markers or markers[0].start() > _line_around(text, complaint.at)[1]:
         return None
     first, last = markers[0], next((one for one in markers if one[0][0] == ">"), markers[-1])
-    lines = f"lines {line_number(text, first.start())}-{line_number(text, last.start())}"
+    lines = f"lines {_line_number(text, first.start())}-{_line_number(text, last.start())}"
     hint = f"resolve the conflict of {lines}, then run clustergen render"
     return _problem(first.start(), 7, "this line is a conflict marker of a git merge", hint)
 
@@ -92,7 +92,7 @@ def _tab(complaint: Complaint) -> Problem | None:
     for index in (complaint.at, complaint.context):
         if index is None:
             continue
-        start = line_around(text, index)[0]
+        start = _line_around(text, index)[0]
         indent = re.compile(r"[ \t]*").match(text, start)
         tab = text.find("\t", start, indent.end() if indent else start)
         if tab >= 0:
@@ -105,7 +105,7 @@ def _tab(complaint: Complaint) -> Problem | None:
 def _first_character(complaint: Complaint) -> Problem | None:
     if "cannot start any token" not in complaint.words and not (complaint.char == "," and _expected(complaint)):
         return None
-    hint = f"put it in quotes: {rest_in_quotes(complaint.text, complaint.at)}"
+    hint = f"put it in quotes: {_rest_in_quotes(complaint.text, complaint.at)}"
     return _problem(complaint.at, 1, f"a value cannot begin with {quote(complaint.char)}", hint)
 
 
@@ -123,13 +123,13 @@ def _sign(complaint: Complaint) -> Problem | None:
     elif "scanning a block scalar" in words:
         message = f"{sign} starts a block of text lines, so nothing else may follow on this line"
     elif "directive" in words or "incompatible YAML document" in words:
-        start, end = line_around(complaint.text, complaint.at)
+        start, end = _line_around(complaint.text, complaint.at)
         return _problem(start, end - start, "this YAML directive is not supported", "remove the line")
     else:
         return None
     code = "yaml-tag" if "tag" in message else "yaml-syntax"
     return _problem(
-        begin, 1, message, f"put it in quotes if it is meant as text: {rest_in_quotes(complaint.text, begin)}", code
+        begin, 1, message, f"put it in quotes if it is meant as text: {_rest_in_quotes(complaint.text, begin)}", code
     )
 
 
@@ -153,7 +153,7 @@ def _quote(complaint: Complaint) -> Problem | None:
         return None
     start, end, mark = complaint.last
     if "\n" in text[start:end]:
-        line = line_number(text, start)
+        line = _line_number(text, start)
         message = f"the quote {mark} ends here, but was opened on line {line}"
         return _problem(end - 1, 1, message, f"close the quote on line {line}")
     inside = "''" if mark == "'" else '\\"'
@@ -195,7 +195,7 @@ def _flow(complaint: Complaint) -> Problem | None:
 
 def _with_comma(text: str, key: re.Match[str]) -> str:
     """The hint with the whole line, where it is short."""
-    start, end = line_around(text, key.start(1))
+    start, end = _line_around(text, key.start(1))
     line = f"{text[start : key.start()].rstrip(' ;')}, {text[key.start(1) : end].split(' #')[0].rstrip()}".lstrip(" -")
     return f"write {line}" if len(line) <= _LONGEST_LINE else f"write , {key[1]}: …"
 
@@ -208,11 +208,11 @@ def _bracket(complaint: Complaint) -> Problem | None:
     if not complaint.after_last("[{") or complaint.last is None:
         return None
     start, _, opened = complaint.last
-    whole = text[start : line_around(text, at)[1]].split(" #")[0].rstrip()
+    whole = text[start : _line_around(text, at)[1]].split(" #")[0].rstrip()
     message = f"{quote('}' if opened == '{' else ']')} ends the value here, but more follows"
     if text.startswith("{{", start):
         message = "'{{' opens a mapping in YAML"
-    quoted = rest_in_quotes(text, start)
+    quoted = _rest_in_quotes(text, start)
     problem = _problem(start, len(whole), message, f"put the whole value in quotes: {quoted}")
     return problem._replace(lacks_quotes=True)
 
@@ -221,7 +221,7 @@ def _no_colon(complaint: Complaint) -> Problem | None:
     if "simple key" not in complaint.words or complaint.context is None:
         return None
     begin = complaint.context
-    line = complaint.text[begin : line_around(complaint.text, begin)[1]]
+    line = complaint.text[begin : _line_around(complaint.text, begin)[1]]
     if len(line) >= _LONGEST_KEY:
         return _problem(begin, 1, f"a key can have at most {_LONGEST_KEY:,} characters")
     glued = re.match(r"""["']?([\w.-]+)["']?:(?=\S)""", line)
@@ -248,7 +248,7 @@ def _two_colons(complaint: Complaint) -> Problem | None:
     if "mapping values are not allowed" not in complaint.words:
         return None
     text, at = complaint.text, complaint.at
-    start = line_around(text, at)[0]
+    start = _line_around(text, at)[0]
     key = re.compile(r"""[ ]*(["']?)([\w.@/-]+)\1(?=:)""").match(text, start, at + 1)
     last = complaint.last
     if not key or key.end() != at or last is None:
@@ -258,9 +258,9 @@ def _two_colons(complaint: Complaint) -> Problem | None:
         if item := re.compile(r" *-(?=[\w{])").match(text, start, at):
             return _problem(item.end() - 1, 1, "the space after '-' is missing", "write '- '")
         return _problem(at, 1, "a second ': ' in one value", "put the whole value in quotes")
-    line = line_number(text, last[0])
-    if last[0] - line_around(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
-        shown = text[last[0] : line_around(text, last[0])[1]].split(" #")[0].rstrip()
+    line = _line_number(text, last[0])
+    if last[0] - _line_around(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
+        shown = text[last[0] : _line_around(text, last[0])[1]].split(" #")[0].rstrip()
         return _no_pair(last[0], shown)
     begin = start + len(key.group()) - len(key.group().lstrip())
     if outside := _to_the_left(text, start, begin - start):
@@ -283,15 +283,15 @@ def _indentation(complaint: Complaint) -> Problem | None:
     text, at, context = complaint.text, complaint.at, complaint.context
     if context is None or not _expected(complaint) or "block" not in complaint.words:
         return None
-    start, end = line_around(text, at)
+    start, end = _line_around(text, at)
     if text[start:at].strip(" "):
         return None
     if complaint.char == ":":
         return _problem(at, 1, "a key is empty")
-    width, column = at - start, context - line_around(text, context)[0]
-    above = line_number(text, context)
+    width, column = at - start, context - _line_around(text, context)[0]
+    above = _line_number(text, context)
     shown = text[at:end].split(" #")[0].rstrip()
-    items = re.findall(r"^( *)- ", text[line_around(text, context)[0] : start], re.MULTILINE)
+    items = re.findall(r"^( *)- ", text[_line_around(text, context)[0] : start], re.MULTILINE)
     if items and width != len(items[-1]) and re.compile(r"-(?=\s)").match(text, at):
         expected = counted(len(items[-1]), "space")
         message = f"this list item is indented by {counted(width, 'space')}, the one above by {expected}"
@@ -302,7 +302,7 @@ def _indentation(complaint: Complaint) -> Problem | None:
     if width == column and re.compile(r"-(?=\s)").match(text, context):
         hint = f"remove the '- ' on line {above}, or write one here"
         return _problem(at, len(shown), f"a key is among the list items that begin on line {above}", hint)
-    previous = line_around(text, start - 1)[0] if start else 0
+    previous = _line_around(text, start - 1)[0] if start else 0
     glued = re.compile(r" *([\w-]+):[\"'\w\[{]").match(text, previous, start)
     if glued and width > column and len(glued[0]) - len(glued[0].lstrip()) == width:
         message = f"{quote(glued[1])} has no space after its colon, so this line is no key"
@@ -315,8 +315,8 @@ def _indentation(complaint: Complaint) -> Problem | None:
 
 def _to_the_left(text: str, start: int, width: int) -> Problem | None:
     """The key on the line above that at `start`, if its neighbours on both sides are keys further to the right."""
-    previous = line_around(text, start - 1)[0] if start else 0
-    before = line_around(text, previous - 1)[0] if previous else 0
+    previous = _line_around(text, start - 1)[0] if start else 0
+    before = _line_around(text, previous - 1)[0] if previous else 0
     key = re.compile(r"( *)([\w-]+):").match(text, previous, start)
     if not key or len(key[1]) >= width or not re.compile(rf" {{{width}}}[\w-]+:").match(text, before, previous):
         return None
@@ -327,3 +327,23 @@ def _to_the_left(text: str, start: int, width: int) -> Problem | None:
 
 def _expected(complaint: Complaint) -> bool:
     return "expected" in complaint.words
+
+
+def _line_number(text: str, at: int) -> int:
+    """The number of the line around an index."""
+    return (text.count("\n", 0, at) or text.count("\r", 0, at)) + 1
+
+
+def _line_around(text: str, at: int) -> tuple[int, int]:
+    """Start and end of the line around an index."""
+    start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    end = _LINE_END.search(text, at)
+    return start, end.start() if end else len(text)
+
+
+def _rest_in_quotes(text: str, at: int) -> str:
+    """The rest of a line as it would look in quotes, for a hint."""
+    rest = text[at : _line_around(text, at)[1]].split(" #")[0].rstrip()
+    if not rest or len(rest) > _LONGEST_HINT or "'" in rest or "\\" in rest:
+        return '"…"'
+    return f"'{rest}'" if '"' in rest else f'"{rest}"'

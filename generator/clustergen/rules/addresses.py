@@ -1,4 +1,4 @@
-"""Addresses: well formed, in their network, each once; networks apart from each other."""
+"""Addresses: well formed, in their network, each once; MAC addresses; networks apart from each other."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from clustergen.cluster.contributions import AddressPool
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath
+from clustergen.diagnostics.words import counted
 from clustergen.hostlist import span_of
 from clustergen.hostlist.addresses import Address, address_of, is_loopback
 from clustergen.manifest.nodes import Nodes
@@ -260,3 +261,17 @@ def network_value_unused(cluster: Cluster) -> Iterator[Finding]:
                     f"{key} of the {name} network has no effect: clustergen does not configure these interfaces",
                     f"{_configure(name)}remove {key} and set it in the nodes' own network configuration",
                 )
+
+
+def macs(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Finding]:
+    """MAC addresses: as many as names, and each once in the cluster."""
+    owner: dict[str, str] = {}
+    for group in cluster.groups:
+        listed = section[group.index].macs
+        path: ManifestPath = ("nodes", group.index, "macs")
+        if listed and len(listed) != len(group.hosts):
+            numbers = f"{counted(len(listed), 'MAC address')} for {counted(len(group.hosts), 'node')}"
+            yield Finding("mac-count", path, numbers, "list one per name, in the same order")
+        for index, (host, mac) in enumerate(zip(group.hosts, group.macs, strict=False)):
+            if (other := owner.setdefault(mac, host)) != host:
+                yield Finding("mac-duplicate", (*path, index), f"{mac} of '{host}' is already that of '{other}'")
