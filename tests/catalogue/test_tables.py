@@ -14,7 +14,7 @@ from clustergen.records import record
 
 TABLES = sorted(path.relative_to(DATA).as_posix() for path in DATA.rglob("*.tsv"))
 SYSTEMS = sorted(path.stem for path in (DATA / "systems").glob("*.yaml"))
-NO_SOURCE = {"sources.tsv", "systems.tsv"}
+NO_SOURCE = {"sources.tsv"}
 
 
 def codes() -> set[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
 from clustergen.catalogue.hardware import nic as nic_of
-from clustergen.catalogue.tables import DATA, NOTHING, cells, normal, row_reader, rows, words
+from clustergen.catalogue.tables import DATA, NOTHING, cells, normal, row_reader
 from clustergen.records import record, replace
+
+_DIRECTORY = DATA / "systems"
+_NAMES = re.compile(r"^name: (?P<name>.+)\n(?:aliases: \[(?P<aliases>.+)\]\n)?", re.MULTILINE)
+_ALIAS = re.compile(r"[^ ,]+")
 
 
 @record
@@ -221,19 +226,20 @@ def _with_place(port: SystemNic) -> SystemNic:
 
 
 @cache
-def _index() -> dict[str, tuple[str, tuple[str, ...]]]:
-    return {r["id"]: (r["name"], words(r["aliases"])) for r in rows("systems.tsv")}
+def system_names() -> dict[str, str]:
+    """Every way to write a system, in its compared form, → id. Reads the lines of names: a manifest has few systems."""
+    names: dict[str, str] = {}
+    for ident in system_ids():
+        match = _NAMES.search(_text(ident))
+        assert match, f"{ident}: `name` is the first key of a system, and `aliases` the second"
+        names |= dict.fromkeys(map(normal, (ident, match["name"], *_ALIAS.findall(match["aliases"] or ""))), ident)
+    return names
 
 
 @cache
-def system_names() -> dict[str, str]:
-    """Every way to write a system, in its compared form, → id."""
-    return {normal(n): i for i, (name, aliases) in _index().items() for n in (i, name, *aliases)}
-
-
 def system_ids() -> tuple[str, ...]:
-    """The ids of all systems; reads no system."""
-    return tuple(_index())
+    """The ids of all systems, sorted; reads no system."""
+    return tuple(sorted(path.stem for path in _DIRECTORY.glob("*.yaml")))
 
 
 def system(name: str) -> System | None:
@@ -260,10 +266,14 @@ def _measured_gpus(layout: str, cpu: Cpu) -> tuple[SystemGpu, ...]:
 
 @cache
 def _load(ident: str) -> System:
-    return read_system(ident, *_index()[ident], (DATA / "systems" / f"{ident}.yaml").read_text(encoding="utf-8"))
+    return read_system(ident, _text(ident))
 
 
-def read_system(ident: str, name: str, aliases: tuple[str, ...], text: str) -> System:
+def _text(ident: str) -> str:
+    return (_DIRECTORY / f"{ident}.yaml").read_text(encoding="utf-8")
+
+
+def read_system(ident: str, text: str) -> System:
     """The system that the text of its file describes."""
     import yaml
 
@@ -284,8 +294,7 @@ def read_system(ident: str, name: str, aliases: tuple[str, ...], text: str) -> S
     inlet = raw.pop("inlet_c", None)
     return System(
         id=ident,
-        name=name,
-        aliases=aliases,
+        aliases=tuple(raw.pop("aliases", ())),
         cpu=cpu,
         gpu_count=count,
         gpus=gpus,
