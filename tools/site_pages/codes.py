@@ -11,7 +11,6 @@ INTRO = """# Codes of diagnostics
 
 Every diagnostic has a code, and every code an explanation with the reason, a wrong example and a right one.
 `clustergen explain CODE` prints it in a terminal. An error stops the command; a warning and an info do not.
-
 """
 MARKS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
 
@@ -28,16 +27,18 @@ def codes() -> tuple[Code, ...]:
 def index() -> str:
     """The page of the site, where each code has a page."""
     tables = _tables(lambda code: f"codes/{code.code}.md", mark)
-    return f"{tables}\n```{{toctree}}\n:hidden:\n:glob:\n\ncodes/*\n```\n"
+    return f"{INTRO}\n{_counts()}{tables}\n```{{toctree}}\n:hidden:\n:glob:\n\ncodes/*\n```\n"
 
 
 def readme() -> str:
-    """The page that a forge shows for docs/codes/, where each topic has a page."""
-    return _tables(lambda code: f"{code.page}.md#{code.code}", lambda code: str(code.severity))
+    """The page that a forge shows for docs/codes/, where each topic has a page. Without counts, on which any two
+    branches with a new code would conflict.
+    """
+    return INTRO + _tables(lambda code: f"{code.page}.md#{code.code}", lambda code: str(code.severity))
 
 
 def _tables(target: Callable[[Code], str], severity: Callable[[Code], str]) -> str:
-    parts = [INTRO, _counts()]
+    parts = []
     for topic, members in groupby(codes(), key=lambda code: code.topic):
         parts.append(f"\n## {topic}\n\n| code | severity | what it reports |\n|---|---|---|\n")
         parts += [f"| [{code.code}]({target(code)}) | {severity(code)} | {code.title} |\n" for code in members]
