@@ -516,7 +516,7 @@ BROKEN |= {
         "CODES: write 'Motd Loud' in lower-case letters, digits and hyphens",
     ),
     "has a code without a topic": (
-        {"codes": CODES.replace('"Message of the day", ', "")},
+        {"codes": CODES.replace('"Message of the day", ', "").replace('"))', '"),)')},
         "CODES: write a topic before the codes; their page is codes/TOPIC.md",
     ),
     "has a key with blanks": (
