@@ -511,6 +511,10 @@ BROKEN |= {
         {"data/operating_system/debian-13.tsv": "field\tvalue\n"},
         "has no table operating_system/debian-13.tsv\n   hint: did you mean 'operating_systems/debian-13.tsv'?",
     ),
+    "has a fact of ours that another system's file has": (
+        {"data/operating_systems/debian-12.tsv": "field\tvalue\tunverified\tsource\nssh_unit\tssh.socket\t\tDEB\n"},
+        "both have the row 'ssh_unit': operating_systems/debian-12.tsv has it from debian-13",
+    ),
     "has a code with blanks": (
         {"codes": CODES.replace("motd-loud", "Motd Loud"), "rules": ""},
         "CODES: write 'Motd Loud' in lower-case letters, digits and hyphens",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from clustergen.catalogue import tables
 from clustergen.catalogue.tables import NOTHING, rows
+from clustergen.feature import ExtensionError, extensions
 from clustergen.records import record
 
 X86_64, AARCH64 = "x86_64", "aarch64"
@@ -16,9 +18,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @record
 class OperatingSystem:
-    """One release of one distribution. Its facts are the rows of `data/operating_systems/<id>.tsv`:
-    `os.fact("chrony_conf")`.
-    """
+    """One release of one distribution. Its facts are the rows of `tables_of(id)`: `os.fact("chrony_conf")`."""
 
     id: str
     facts: dict[str, str]
@@ -70,18 +70,29 @@ def operating_systems(arch: str = X86_64) -> dict[str, OperatingSystem]:
     return {system.id: system for system in sorted(systems, key=lambda system: system.fact("family"))}
 
 
+def tables_of(ident: str) -> Iterator[str]:
+    """The tables that have the facts of a system: its own, and those that a row `base` names."""
+    yield (table := f"operating_systems/{ident}.tsv")
+    for row in rows(table):
+        if row["field"] == "base":
+            yield from tables_of(row["value"])
+
+
 def _read(ident: str, arch: str) -> OperatingSystem:
-    """A row `base` names a system whose facts hold here as well where the file has none: they count as unverified."""
+    """A row `base` names a system whose facts hold here as well where the file has none: as they are marked there, or all
+    unverified if the row is. ExtensionError where an extension repeats one of them.
+    """
     names = architectures()[arch]
     facts: dict[str, str] = {}
     unverified: set[str] = set()
     sources: dict[str, None] = {}
-    for row in rows(f"operating_systems/{ident}.tsv"):
+    for row in rows(table := f"operating_systems/{ident}.tsv"):
         field, text = row["field"], row["value"]
         if field == "base":
             base = _read(text, arch)
+            _check_extensions(table, text, base.facts)
             facts |= base.facts
-            unverified |= {name for name in base.facts if name not in names}
+            unverified |= base.unverified if not row["unverified"] else base.facts.keys() - names.keys()
             sources.update(dict.fromkeys(base.source))
             continue
         unverified.discard(field)
@@ -93,6 +104,15 @@ def _read(ident: str, arch: str) -> OperatingSystem:
         sources.update(dict.fromkeys(row["source"].split()))
     facts |= {name: text for name, text in names.items() if name != "multiarch"}
     return OperatingSystem(ident, facts, frozenset(unverified), tuple(sources), arch)
+
+
+def _check_extensions(table: str, base: str, facts: Mapping[str, str]) -> None:
+    """ExtensionError for a row that an extension adds to the table of a system and that is one of ours in its base."""
+    for extension in extensions():
+        ours = facts.keys() - {name for other in tables_of(base) for name in tables.names_of(extension, other)}
+        if repeated := sorted(ours & tables.names_of(extension, table)):
+            both = f"the extension {extension} and the catalogue both have the row {repeated[0]!r}"
+            raise ExtensionError(f"{both}: {table} has it from {base}")
 
 
 def operating_system(name: str, arch: str = X86_64) -> OperatingSystem | None:

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, get_args, get_type_hints
 
+from clustergen.catalogue.operating_systems import tables_of
 from clustergen.catalogue.tables import DATA, cells
 from clustergen.catalogue.versions import Release
 from clustergen.explain.reads import field_names
@@ -116,8 +117,7 @@ def _shown(value: Any) -> str:
 def _place(row: Any, fields: set[str]) -> tuple[str | None, int | None, tuple[str, ...]]:
     """Table, line and source codes: the table whose header has the row's fields, the line that has its texts."""
     facts = {name.partition(".")[2] for name in fields if "." in name}
-    if facts:  # an operating system has a table of its own: the fields are its rows
-        table = f"operating_systems/{row.id}.tsv"
+    for table in tables_of(row.id) if facts else ():  # of an operating system: the fields are their rows
         for number, cell in _tables()[table][1]:
             if cell[0] in facts:
                 return table, number, tuple(cell[-1].split())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.operating_systems import OperatingSystem, tables_of
 from clustergen.catalogue.tables import names_of
 from clustergen.cluster.ansible import Ansible, Ssh
 from clustergen.cluster.contributions import Secret, Value, VariableRows, Variables
@@ -194,7 +194,7 @@ def systems(cluster: Cluster) -> Mapping[str, System]:
         other = ("package_", "repository_", "lustre_")
         got = provision(cluster, os)
         unused = set(extensions()).difference(used_extensions(cluster))
-        hidden = {name for each in unused for name in names_of(each, f"operating_systems/{os.id}.tsv")}
+        hidden = {name for each in unused for table in tables_of(os.id) for name in names_of(each, table)}
         hidden |= set() if cluster.has(Slurm) else _of_slurm(os.facts, got)
         facts = {name: text for name, text in os.facts.items() if not name.startswith(other) and name not in hidden}
         packages = {name: listed for name, listed in got.packages.items() if f"package_{name}" not in hidden}
