@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed
 from clustergen.records import record
 
 Stage = Literal["presence", "node", "pair", "whole"]
@@ -38,12 +37,6 @@ class Share:
     source: str = ""
 
 
-@cache
-def gate_kinds() -> dict[str, GateKind]:
-    """By name, in the order in which a run has them."""
-    return {row.gate: row for row in table("acceptance_gates.tsv", GateKind)}
-
-
-@cache
-def shares() -> dict[str, Share]:
-    return {row.floor: row for row in table("acceptance_floors.tsv", Share)}
+gate_kinds = keyed("acceptance_gates.tsv", GateKind, lambda row: row.gate)
+"""By name, in the order in which a run has them."""
+shares = keyed("acceptance_floors.tsv", Share, lambda row: row.floor)

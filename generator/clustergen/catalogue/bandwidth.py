@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, listed
 from clustergen.records import record
 
 
@@ -24,7 +22,5 @@ class BusBandwidth:
     source: str = ""
 
 
-@cache
-def bus_bandwidths() -> tuple[BusBandwidth, ...]:
-    """All results."""
-    return tuple(table("busbw.tsv", BusBandwidth))
+bus_bandwidths = listed("busbw.tsv", BusBandwidth)
+"""All results."""

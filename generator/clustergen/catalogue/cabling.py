@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from clustergen.catalogue.tables import NOTHING, table, words
+from clustergen.catalogue.tables import NOTHING, keyed, table, words
 from clustergen.records import record
 
 
@@ -127,16 +127,10 @@ def _lengths(text: str) -> tuple[float, ...]:
     return tuple(map(float, words(text)))
 
 
-@cache
-def connectors() -> dict[str, Connector]:
-    """All connectors by id: the closed list that every other table uses."""
-    return {connector.id: connector for connector in table("connectors.tsv", Connector)}
-
-
-@cache
-def cables() -> dict[str, Cable]:
-    """All cable assemblies and families of transceivers by id."""
-    return {cable.id: cable for cable in table("cables.tsv", Cable, stock_m=_lengths)}
+connectors = keyed("connectors.tsv", Connector, lambda row: row.id)
+"""All connectors by id: the closed list that every other table uses."""
+cables = keyed("cables.tsv", Cable, lambda row: row.id, stock_m=_lengths)
+"""All cable assemblies and families of transceivers by id."""
 
 
 @cache
@@ -148,9 +142,7 @@ def transceivers() -> dict[str, tuple[Transceiver, ...]]:
     return {family: tuple(modules) for family, modules in families.items()}
 
 
-@cache
-def _kinds() -> dict[str, _Kind]:
-    return {kind.name: kind for kind in table("media.tsv", _Kind, stock_m=_lengths)}
+_kinds = keyed("media.tsv", _Kind, lambda row: row.name, stock_m=_lengths)
 
 
 def media() -> tuple[str, ...]:

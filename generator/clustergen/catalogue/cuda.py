@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed
 from clustergen.records import record
 
 
@@ -34,13 +32,7 @@ class CudaGpu:
         return tuple(map(int, self.first.split("."))) <= numbers and (self.last is None or numbers[0] <= self.last)
 
 
-@cache
-def cuda_drivers() -> dict[int, CudaDriver]:
-    """By major release of CUDA."""
-    return {row.cuda: row for row in table("cuda_drivers.tsv", CudaDriver)}
-
-
-@cache
-def cuda_gpus() -> dict[str, CudaGpu]:
-    """By compute capability."""
-    return {row.capability: row for row in table("cuda_gpus.tsv", CudaGpu)}
+cuda_drivers = keyed("cuda_drivers.tsv", CudaDriver, lambda row: row.cuda)
+"""By major release of CUDA."""
+cuda_gpus = keyed("cuda_gpus.tsv", CudaGpu, lambda row: row.capability)
+"""By compute capability."""

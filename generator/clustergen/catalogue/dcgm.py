@@ -6,7 +6,7 @@ from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.gpu_health import GENERATIONS, Generation, generations
-from clustergen.catalogue.tables import NOTHING, cells, table
+from clustergen.catalogue.tables import NOTHING, cells, keyed, listed
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.records import record
 
@@ -62,11 +62,8 @@ def _version(text: str) -> DcgmVersion | None:
     return DcgmVersion(text) if text else None
 
 
-@cache
-def dcgm_fields() -> dict[str, DcgmField]:
-    """The fields that are worth exporting, by name, in the order of a counter list."""
-    rows = table("dcgm_fields.tsv", DcgmField, generations=generations)
-    return {row.field: row for row in rows}
+dcgm_fields = keyed("dcgm_fields.tsv", DcgmField, lambda row: row.field, generations=generations)
+"""The fields that are worth exporting, by name, in the order of a counter list."""
 
 
 def dcgm_field(name: str) -> DcgmField | None:
@@ -95,7 +92,5 @@ def dcgm_names() -> tuple[str, ...]:
     return tuple(_names())
 
 
-@cache
-def nvlink_counters() -> tuple[NvlinkCounter, ...]:
-    """NVLink error counters of all generations."""
-    return tuple(table("nvlink_counters.tsv", NvlinkCounter))
+nvlink_counters = listed("nvlink_counters.tsv", NvlinkCounter)
+"""NVLink error counters of all generations."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.hardware import Gpu
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed, listed
 from clustergen.records import record
 
 OPEN_SINCE = 515
@@ -44,15 +43,9 @@ class Support:
         return (self.first or 0) <= branch <= (self.last or branch)
 
 
-@cache
-def branches() -> tuple[Branch, ...]:
-    """All that the catalogue names, oldest first."""
-    return tuple(table("driver_branches.tsv", Branch))
-
-
-@cache
-def _supports() -> dict[str, Support]:
-    return {row.gpu: row for row in table("gpu_drivers.tsv", Support)}
+branches = listed("driver_branches.tsv", Branch)
+"""All that the catalogue names, oldest first."""
+_supports = keyed("gpu_drivers.tsv", Support, lambda row: row.gpu)
 
 
 def support_of(gpu: Gpu) -> Support:

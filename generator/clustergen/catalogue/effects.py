@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from clustergen.catalogue.tables import rows, table
+from clustergen.catalogue.tables import keyed, rows
 from clustergen.records import record
 
 
@@ -26,7 +26,5 @@ def severities() -> dict[str, int]:
     return {row["kind"]: place for place, row in enumerate(rows("effects.tsv"))}
 
 
-@cache
-def step_kinds() -> dict[tuple[str, str], StepKind]:
-    """Play and step → its row, in the order of a run."""
-    return {(row.play, row.step): row for row in table("steps.tsv", StepKind)}
+step_kinds = keyed("steps.tsv", StepKind, lambda row: (row.play, row.step))
+"""Play and step → its row, in the order of a run."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed
 from clustergen.records import record
 
 
@@ -96,22 +94,12 @@ class Cdu:
     source: tuple[str, ...] = ()
 
 
-@cache
-def cdus() -> dict[str, Cdu]:
-    """All coolant distribution units by id."""
-    return {cdu.id: cdu for cdu in table("cdus.tsv", Cdu)}
-
-
-@cache
-def pdus() -> dict[str, Pdu]:
-    """All rack PDUs by id."""
-    return {pdu.id: pdu for pdu in table("pdus.tsv", Pdu)}
-
-
-@cache
-def facility_figures() -> dict[str, FacilityFigure]:
-    """All figures by key."""
-    return {figure.key: figure for figure in table("facility.tsv", FacilityFigure)}
+cdus = keyed("cdus.tsv", Cdu, lambda row: row.id)
+"""All coolant distribution units by id."""
+pdus = keyed("pdus.tsv", Pdu, lambda row: row.id)
+"""All rack PDUs by id."""
+facility_figures = keyed("facility.tsv", FacilityFigure, lambda row: row.key)
+"""All figures by key."""
 
 
 def facility_value(key: str) -> float:
@@ -119,10 +107,8 @@ def facility_value(key: str) -> float:
     return facility_figures()[key].value
 
 
-@cache
-def rack_systems() -> dict[str, RackSystem]:
-    """All racks that are sold whole, by id."""
-    return {rack.id: rack for rack in table("rack_systems.tsv", RackSystem)}
+rack_systems = keyed("rack_systems.tsv", RackSystem, lambda row: row.id)
+"""All racks that are sold whole, by id."""
 
 
 def rack_system_of(system: str) -> RackSystem | None:

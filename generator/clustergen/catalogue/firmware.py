@@ -8,7 +8,7 @@ from fnmatch import translate
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed, listed
 from clustergen.records import record
 
 FamilyName = Literal["dgx-h100", "supermicro", "dell", "hpe", "lenovo", "ami", "gb200"]
@@ -59,15 +59,9 @@ ADAPTER_SETTINGS = (
 """Settings of the firmware of NVIDIA's adapters that are compared, by their names in mlxconfig and mstconfig."""
 
 
-@cache
-def settings() -> Mapping[str, FirmwareSetting]:
-    """By name, in the order of the table."""
-    return {row.name: row for row in table("firmware_settings.tsv", FirmwareSetting)}
-
-
-@cache
-def _families() -> tuple[FirmwareFamily, ...]:
-    return tuple(table("firmware_families.tsv", FirmwareFamily))
+settings = keyed("firmware_settings.tsv", FirmwareSetting, lambda row: row.name)
+"""By name, in the order of the table."""
+_families = listed("firmware_families.tsv", FirmwareFamily)
 
 
 def family_of(system: str | None, name: str | None = None) -> FirmwareFamily | None:
@@ -75,14 +69,12 @@ def family_of(system: str | None, name: str | None = None) -> FirmwareFamily | N
     return next((one for one in _families() if (one.name == name if name else system in one.systems)), None)
 
 
-@cache
-def attributes() -> tuple[FirmwareAttribute, ...]:
-    """Of all families."""
-    return tuple(table("firmware_attributes.tsv", FirmwareAttribute, values=_values))
-
-
 def _values(text: str) -> Mapping[str, str]:
     return dict(pair.split("=", 1) for pair in re.split(r" (?=\w+=)", text) if pair)
+
+
+attributes = listed("firmware_attributes.tsv", FirmwareAttribute, values=_values)
+"""Of all families."""
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.hardware import Gpu
-from clustergen.catalogue.tables import NOTHING, rows, table, words
+from clustergen.catalogue.tables import NOTHING, keyed, listed, rows, words
 from clustergen.catalogue.versions import DcgmVersion
 from clustergen.records import record
 
@@ -87,10 +87,8 @@ def generations(cell: str) -> frozenset[Generation]:
     return members
 
 
-@cache
-def xids() -> dict[int, Xid]:
-    """XID errors by number."""
-    return {xid.xid: xid for xid in table("xids.tsv", Xid, generations=generations)}
+xids = keyed("xids.tsv", Xid, lambda row: row.xid, generations=generations)
+"""XID errors by number."""
 
 
 def xids_of(where: Generation | None, action: str) -> tuple[Xid, ...]:
@@ -108,15 +106,9 @@ def max_operating_c() -> dict[str, int]:
     return {r["gpu"]: int(r["max_operating_c"]) for r in rows("gpu_temperatures.tsv")}
 
 
-@cache
-def dcgm_incidents() -> tuple[Incident, ...]:
-    """Incidents that DCGM's health watches report, in the order of the table."""
-    return tuple(table("dcgm_incidents.tsv", Incident, since=DcgmVersion))
-
-
-@cache
-def _resets() -> tuple[Reset, ...]:
-    return tuple(table("gpu_resets.tsv", Reset, generations=generations))
+dcgm_incidents = listed("dcgm_incidents.tsv", Incident, since=DcgmVersion)
+"""Incidents that DCGM's health watches report, in the order of the table."""
+_resets = listed("gpu_resets.tsv", Reset, generations=generations)
 
 
 def reset_scope(gpu: Gpu, nvlink: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from clustergen.catalogue.tables import NOTHING, normal, table
+from clustergen.catalogue.tables import NOTHING, keyed, normal
 from clustergen.records import record
 
 
@@ -164,10 +164,8 @@ class LinkRate:
     source: tuple[str, ...] = ()
 
 
-@cache
-def gpus() -> dict[str, Gpu]:
-    """All GPUs by id, in the order of the file."""
-    return {gpu.id: gpu for gpu in table("gpus.tsv", Gpu, nvlink_by=lambda text: tuple(text.split("|")))}
+gpus = keyed("gpus.tsv", Gpu, lambda row: row.id, nvlink_by=lambda text: tuple(text.split("|")))
+"""All GPUs by id, in the order of the file."""
 
 
 @cache
@@ -199,10 +197,8 @@ def gpu_variants(name: str) -> list[Gpu]:
     ]
 
 
-@cache
-def nics() -> dict[str, Nic]:
-    """All network adapters by id."""
-    return {nic.id: nic for nic in table("nics.tsv", Nic)}
+nics = keyed("nics.tsv", Nic, lambda row: row.id)
+"""All network adapters by id."""
 
 
 @cache
@@ -216,10 +212,8 @@ def nic(name: str) -> Nic | None:
     return nics()[identifier] if identifier is not None else None
 
 
-@cache
-def switches() -> dict[str, Switch]:
-    """All switches by id."""
-    return {switch.id: switch for switch in table("switches.tsv", Switch)}
+switches = keyed("switches.tsv", Switch, lambda row: row.id)
+"""All switches by id."""
 
 
 @cache
@@ -233,10 +227,8 @@ def switch(name: str) -> Switch | None:
     return switches()[identifier] if identifier is not None else None
 
 
-@cache
-def link_rates() -> dict[str, LinkRate]:
-    """All link rates by name."""
-    return {rate.name: rate for rate in table("link_rates.tsv", LinkRate)}
+link_rates = keyed("link_rates.tsv", LinkRate, lambda row: row.name)
+"""All link rates by name."""
 
 
 def link_rate(name: str) -> LinkRate | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed, table
 from clustergen.records import record
 
 Layout = Literal["gpu", "gpus", "node", "one", "core", "data"]
@@ -58,10 +58,8 @@ def quota_commands() -> dict[str, str]:
     return {row.filesystem: row.command for row in table("quota_commands.tsv", QuotaCommand)}
 
 
-@cache
-def template_kinds() -> dict[str, TemplateKind]:
-    """By name, in the order of the guide."""
-    return {row.name: row for row in table("job_templates.tsv", TemplateKind)}
+template_kinds = keyed("job_templates.tsv", TemplateKind, lambda row: row.name)
+"""By name, in the order of the guide."""
 
 
 @cache

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import keyed
 from clustergen.records import record
 
 
@@ -34,19 +32,9 @@ class SelfMetric:
     program: str
 
 
-@cache
-def self_metrics() -> dict[str, SelfMetric]:
-    """The metrics of Prometheus and Alertmanager that are in use here, by name."""
-    return {metric.metric: metric for metric in table("self_metrics.tsv", SelfMetric)}
-
-
-@cache
-def slurm_metrics() -> dict[str, SlurmMetric]:
-    """All metrics of slurmctld by name."""
-    return {metric.metric: metric for metric in table("slurm_metrics.tsv", SlurmMetric)}
-
-
-@cache
-def node_metrics() -> dict[str, NodeMetric]:
-    """The metrics of the node exporter that are in use here, by name."""
-    return {metric.metric: metric for metric in table("node_metrics.tsv", NodeMetric)}
+self_metrics = keyed("self_metrics.tsv", SelfMetric, lambda row: row.metric)
+"""The metrics of Prometheus and Alertmanager that are in use here, by name."""
+slurm_metrics = keyed("slurm_metrics.tsv", SlurmMetric, lambda row: row.metric)
+"""All metrics of slurmctld by name."""
+node_metrics = keyed("node_metrics.tsv", NodeMetric, lambda row: row.metric)
+"""The metrics of the node exporter that are in use here, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, cells, row_reader, rows, table
+from clustergen.catalogue.tables import NOTHING, cells, keyed, row_reader, rows
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.records import record
 
@@ -124,7 +124,5 @@ def never_there(name: str) -> str | None:
     return _never_there().get(name)
 
 
-@cache
-def ucx_params() -> dict[str, UcxParam]:
-    """The names of UCX that the generated files may set."""
-    return {param.name: param for param in table("ucx_params.tsv", UcxParam)}
+ucx_params = keyed("ucx_params.tsv", UcxParam, lambda row: row.name)
+"""The names of UCX that the generated files may set."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed
 from clustergen.records import record
 
 
@@ -34,9 +32,7 @@ class PowerConnector:
     source: tuple[str, ...] = ()
 
 
-@cache
-def _interface_types() -> dict[tuple[str, str, int], InterfaceType]:
-    return {(row.connector, row.fabric, row.gbit): row for row in table("netbox_interfaces.tsv", InterfaceType)}
+_interface_types = keyed("netbox_interfaces.tsv", InterfaceType, lambda row: (row.connector, row.fabric, row.gbit))
 
 
 def interface_type(connector: str, fabric: str, gbit: int) -> str:
@@ -45,7 +41,5 @@ def interface_type(connector: str, fabric: str, gbit: int) -> str:
     return row.type if row else "other"
 
 
-@cache
-def power_connectors() -> dict[str, PowerConnector]:
-    """All inlets by name: C14, C20, C22."""
-    return {row.inlet: row for row in table("power_connectors.tsv", PowerConnector)}
+power_connectors = keyed("power_connectors.tsv", PowerConnector, lambda row: row.inlet)
+"""All inlets by name: C14, C20, C22."""

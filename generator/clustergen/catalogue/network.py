@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed, table
 from clustergen.records import record
 
 
@@ -30,10 +30,8 @@ class Port:
         return f"{self.port}-{self.last}" if self.last else str(self.port)
 
 
-@cache
-def ports() -> dict[str, Port]:
-    """All ports by name."""
-    return {port.name: port for port in table("ports.tsv", Port)}
+ports = keyed("ports.tsv", Port, lambda row: row.name)
+"""All ports by name."""
 
 
 def port(name: str) -> Port | None:

@@ -79,8 +79,8 @@ def tables_of(ident: str) -> Iterator[str]:
 
 
 def _read(ident: str, arch: str) -> OperatingSystem:
-    """A row `base` names a system whose facts hold here as well where the file has none: as they are marked there, or all
-    unverified if the row is. ExtensionError where an extension repeats one of them.
+    """A row `base` names a system whose facts hold here as well where the file has none: with the marks that they have
+    there, or all unverified if the row is. ExtensionError where an extension repeats one of them.
     """
     names = architectures()[arch]
     facts: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from functools import cache
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import listed
 from clustergen.records import record
 
 _STOPPED = (
@@ -31,9 +31,7 @@ class PackageEffect:
     note: str
 
 
-@cache
-def _rows() -> tuple[PackageEffect, ...]:
-    return tuple(table("package_effects.tsv", PackageEffect))
+_rows = listed("package_effects.tsv", PackageEffect)
 
 
 @cache

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, listed
 from clustergen.records import record
 
 _MAKER = re.compile(r"^(?:AMD|Intel|\(R\)|Intel\(R\))\s+", re.IGNORECASE)
@@ -26,9 +25,7 @@ class CpuLanes:
     source: tuple[str, ...] = ()
 
 
-@cache
-def _families() -> tuple[CpuLanes, ...]:
-    return tuple(table("cpu_lanes.tsv", CpuLanes))
+_families = listed("cpu_lanes.tsv", CpuLanes)
 
 
 def pcie_lanes(model: str, sockets: int) -> int | None:

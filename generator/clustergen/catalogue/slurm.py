@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import cells, row_reader, table
+from clustergen.catalogue.tables import cells, listed, row_reader
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -74,9 +74,7 @@ class _Release:
     status: Literal["read", "announced"]
 
 
-@cache
-def _releases() -> tuple[_Release, ...]:
-    return tuple(table("slurm_releases.tsv", _Release, accepts=lambda text: frozenset(map(SlurmRelease, text.split()))))
+_releases = listed("slurm_releases.tsv", _Release, accepts=lambda text: frozenset(map(SlurmRelease, text.split())))
 
 
 @cache

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Literal
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.tables import rows, table
+from clustergen.catalogue.tables import listed, rows
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -49,10 +49,8 @@ _REREADS_ALL = SlurmRelease("23.11")
 """From here on daemons start anew at a reconfigure; before, what they reread depends on the key."""
 
 
-@cache
-def effects() -> tuple[SlurmEffect, ...]:
-    """All rows, in the order in which they count."""
-    return tuple(table("slurm_effects.tsv", SlurmEffect))
+effects = listed("slurm_effects.tsv", SlurmEffect)
+"""All rows, in the order in which they count."""
 
 
 @cache

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import keyed
 from clustergen.records import record
 
 
@@ -22,9 +20,7 @@ class SlurmProgram:
     condition: str
 
 
-@cache
-def _by_key() -> Mapping[tuple[str, str, str], SlurmProgram]:
-    return {(row.file, row.block, row.key.lower()): row for row in table("slurm_programs.tsv", SlurmProgram)}
+_by_key = keyed("slurm_programs.tsv", SlurmProgram, lambda row: (row.file, row.block, row.key.lower()))
 
 
 def program(file: str, block: str, key: str) -> SlurmProgram | None:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.slurm_values import Outcome
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import keyed, table
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -48,9 +48,7 @@ class SlurmTrap:
         return bool(self.pattern.search(text))
 
 
-@cache
-def _forms() -> dict[tuple[str, str, str], SlurmForm]:
-    return {(row.file, row.block, row.key.lower()): row for row in table("slurm_forms.tsv", SlurmForm)}
+_forms = keyed("slurm_forms.tsv", SlurmForm, lambda row: (row.file, row.block, row.key.lower()))
 
 
 def form(file: str, key: str, block: str = "") -> SlurmForm | None:
@@ -83,9 +81,7 @@ class NeverKey:
     """In the manifest."""
 
 
-@cache
-def _never_there() -> dict[str, NeverKey]:
-    return {row.name.lower(): row for row in table("slurm_never_keys.tsv", NeverKey)}
+_never_there = keyed("slurm_never_keys.tsv", NeverKey, lambda row: row.name.lower())
 
 
 def never_there(name: str) -> NeverKey | None:

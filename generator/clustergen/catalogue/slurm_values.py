@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.slurm import KeyState, state_in
-from clustergen.catalogue.tables import cells, row_reader, table
+from clustergen.catalogue.tables import cells, keyed, row_reader, table
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -115,9 +115,7 @@ class _UnknownPlugin:
     does: Outcome
 
 
-@cache
-def _unknown_plugins() -> dict[str, _UnknownPlugin]:
-    return {row.key.lower(): row for row in table("slurm_unknown_plugins.tsv", _UnknownPlugin)}
+_unknown_plugins = keyed("slurm_unknown_plugins.tsv", _UnknownPlugin, lambda row: row.key.lower())
 
 
 def unknown_plugin(key: str, release: SlurmRelease) -> Outcome:
@@ -171,9 +169,7 @@ class _Family:
     since: SlurmRelease | None
 
 
-@cache
-def _families() -> dict[str, _Family]:
-    return {row.key.lower(): row for row in table("slurm_families.tsv", _Family)}
+_families = keyed("slurm_families.tsv", _Family, lambda row: row.key.lower())
 
 
 def family(key: str) -> str:
@@ -248,9 +244,7 @@ class SlurmBounds:
     """Older releases take them in silence."""
 
 
-@cache
-def _bounds() -> dict[tuple[str, str], SlurmBounds]:
-    return {(row.key.lower(), row.word.lower()): row for row in table("slurm_bounds.tsv", SlurmBounds)}
+_bounds = keyed("slurm_bounds.tsv", SlurmBounds, lambda row: (row.key.lower(), row.word.lower()))
 
 
 def bounds(key: str, word: str = "") -> SlurmBounds | None:

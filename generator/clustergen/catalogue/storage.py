@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.catalogue.tables import NOTHING, cells, row_reader, table
+from clustergen.catalogue.tables import NOTHING, cells, keyed, row_reader
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.records import record
 
@@ -90,13 +90,8 @@ def _release(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("."))) if text else ()
 
 
-@cache
-def lustre_tunables() -> dict[str, LustreTunable]:
-    """The tunables by name, such as `osc.*.max_rpcs_in_flight`."""
-    rows = table(
-        "lustre_tunables.tsv", LustreTunable, since=lambda text: tuple(map(int, text.split("."))) if text else ()
-    )
-    return {row.name: row for row in rows}
+lustre_tunables = keyed("lustre_tunables.tsv", LustreTunable, lambda row: row.name, since=_release)
+"""The tunables by name, such as `osc.*.max_rpcs_in_flight`."""
 
 
 def lustre_tunable(name: str) -> LustreTunable | None:
@@ -114,10 +109,7 @@ def lustre_client(os: OperatingSystem) -> tuple[int, ...]:
     return _release(os.fact("lustre_client"))[:2]
 
 
-@cache
-def _options() -> dict[tuple[str, str], MountOption]:
-    rows = table("mount_options.tsv", MountOption)
-    return {(row.type, row.option): row for row in rows}
+_options = keyed("mount_options.tsv", MountOption, lambda row: (row.type, row.option))
 
 
 def mount_option(kind: str, text: str) -> MountOption | None:

@@ -6,7 +6,7 @@ from functools import cache
 from posixpath import normpath
 from typing import Literal
 
-from clustergen.catalogue.tables import table
+from clustergen.catalogue.tables import keyed
 from clustergen.records import record, replace
 
 _LINKS = (("/var/run", "/run"), ("/var/lock", "/run/lock"))
@@ -30,10 +30,8 @@ class SystemPath:
     note: str = ""
 
 
-@cache
-def system_paths() -> dict[str, SystemPath]:
-    """All of them by path."""
-    return {row.path: row for row in table("system_paths.tsv", SystemPath)}
+system_paths = keyed("system_paths.tsv", SystemPath, lambda row: row.path)
+"""All of them by path."""
 
 
 def plain(path: str) -> str:

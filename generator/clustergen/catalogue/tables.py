@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from clustergen.diagnostics.words import did_you_mean
 from clustergen.feature import Attributed, ExtensionError, Feature, extensions
 from clustergen.records import fields
 
+K = TypeVar("K")
 T = TypeVar("T")
 DATA = Path(__file__).with_name("data")
 NOTHING: frozenset[str] = frozenset()
@@ -102,6 +104,16 @@ def table(name: str, kind: type[T], **readers: Callable[[str], Any]) -> Iterator
     header, body = cells(name)
     read = row_reader(name, header, kind, **readers)
     return (read(row) for row in body)
+
+
+def keyed(name: str, kind: type[T], key: Callable[[T], K], **readers: Callable[[str], Any]) -> Callable[[], dict[K, T]]:
+    """A function that returns the rows of a table by a key, in their order; it reads the table once."""
+    return cache(lambda: {key(row): row for row in table(name, kind, **readers)})
+
+
+def listed(name: str, kind: type[T], **readers: Callable[[str], Any]) -> Callable[[], tuple[T, ...]]:
+    """A function that returns the rows of a table, in their order; it reads the table once."""
+    return cache(lambda: tuple(table(name, kind, **readers)))
 
 
 def row_reader(name: str, header: Sequence[str], kind: type[T], **readers: Callable[[str], Any]) -> Callable[..., T]:

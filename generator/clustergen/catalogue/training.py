@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from clustergen.catalogue.hardware import Gpu
-from clustergen.catalogue.tables import NOTHING, table
+from clustergen.catalogue.tables import NOTHING, keyed, listed
 from clustergen.records import record
 
 
@@ -64,10 +62,8 @@ class PublishedRun:
     source: tuple[str, ...] = ()
 
 
-@cache
-def gpu_precisions() -> dict[tuple[str, str], GpuPrecision]:
-    """All rows by compute capability and precision."""
-    return {(row.sm, row.precision): row for row in table("gpu_precisions.tsv", GpuPrecision)}
+gpu_precisions = keyed("gpu_precisions.tsv", GpuPrecision, lambda row: (row.sm, row.precision))
+"""All rows by compute capability and precision."""
 
 
 def precisions_of(gpu: Gpu) -> dict[str, GpuPrecision]:
@@ -81,10 +77,8 @@ def tflops(gpu: Gpu, precision: str) -> float | None:
     return row.rate * gpu.fp16_tflops if row and gpu.fp16_tflops else None
 
 
-@cache
-def training_figures() -> dict[str, TrainingFigure]:
-    """All figures by key."""
-    return {figure.key: figure for figure in table("training.tsv", TrainingFigure)}
+training_figures = keyed("training.tsv", TrainingFigure, lambda row: row.key)
+"""All figures by key."""
 
 
 def training_value(key: str) -> float:
@@ -92,7 +86,5 @@ def training_value(key: str) -> float:
     return training_figures()[key].value
 
 
-@cache
-def published_runs() -> tuple[PublishedRun, ...]:
-    """All runs of the table, in its order."""
-    return tuple(table("training_runs.tsv", PublishedRun))
+published_runs = listed("training_runs.tsv", PublishedRun)
+"""All runs of the table, in its order."""
