@@ -112,7 +112,8 @@ def stat(title: str, expr: str, unit: str = "short", **more: object) -> Panel:
 
 
 def graph(title: str, *targets: Target, unit: str = "short", **more: object) -> Panel:
-    """Series over time. Those of a node are links to its page, unless `links` says otherwise."""
+    """Series over time, from 0 unless `minimum` is another value; those of a node are links to its page without `links`."""
+    more.setdefault("minimum", 0)
     if any("{{instance}}" in target.legend for target in targets):
         more.setdefault("links", NODE_PAGE)
     return Panel(title, "timeseries", targets, unit, **more)  # type: ignore[arg-type]
@@ -146,11 +147,11 @@ MOST_PORTS = 20
 def port_rate(title: str, metric: str, help: str = "", *, unit: str = "eps") -> Panel:
     """A rate of fabric ports of the chosen nodes."""
     expr = f"topk({MOST_PORTS}, rate({metric}{{{CHOSEN}}}[$__rate_interval]))"
-    return graph(title, Target(expr, PORT), unit=unit, minimum=0, help=help)
+    return graph(title, Target(expr, PORT), unit=unit, help=help)
 
 
 def links_lost() -> Panel:
     """Of fabric ports, in an hour: as a rate, single losses would be numbers with many zeros."""
     expr = f"topk({MOST_PORTS}, increase(node_infiniband_link_downed_total{{{CHOSEN}}}[1h]))"
     target = Target(expr, PORT)
-    return graph("Links lost in an hour", target, minimum=0, help="An alert fires above two.")
+    return graph("Links lost in an hour", target, help="An alert fires above two.")

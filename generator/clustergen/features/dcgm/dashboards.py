@@ -115,23 +115,12 @@ def jobs_of(cluster: Cluster, chosen: Gpus) -> Row:
 
 def utilisation(chosen: Gpus, name: str) -> Panel:
     """Of the chosen GPUs; `name` is the legend of each."""
-    return graph(
-        "Utilisation",
-        Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), name),
-        unit="percent",
-        minimum=0,
-        maximum=100,
-    )
+    return graph("Utilisation", Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), name), unit="percent", maximum=100)
 
 
 def power(chosen: Gpus, name: str) -> Panel:
     """The panels of power, built as `utilisation` is."""
-    return graph(
-        "Power",
-        Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), name),
-        unit="watt",
-        minimum=0,
-    )
+    return graph("Power", Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), name), unit="watt")
 
 
 def temperature(cluster: Cluster, chosen: Gpus, name: str) -> Panel:
@@ -142,6 +131,7 @@ def temperature(cluster: Cluster, chosen: Gpus, name: str) -> Panel:
         unit="celsius",
         steps=at_least(*limits(cluster)),
         help="The lines are the thresholds of the alerts on temperature.",
+        minimum=None,
     )
 
 
@@ -154,32 +144,31 @@ def load(chosen: Gpus, title: str, name: str) -> Row:
                 "Tensor cores",
                 Target(chosen.value("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 2), name),
                 unit="percentunit",
-                minimum=0,
                 help="Share of time in which tensor cores work.",
             ),
             graph(
                 "Memory bandwidth",
                 Target(chosen.value("DCGM_FI_PROF_DRAM_ACTIVE", 2), name),
                 unit="percentunit",
-                minimum=0,
                 help="Share of time in which memory moves data.",
             ),
             graph(
                 "Memory used",
                 Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", name),
                 unit="bytes",
-                minimum=0,
             ),
             graph(
                 "PCIe",
                 Target(chosen.value("DCGM_FI_PROF_PCIE_RX_BYTES", BLANK_COUNT), f"{name} received"),
                 Target(f"-{chosen.value('DCGM_FI_PROF_PCIE_TX_BYTES', BLANK_COUNT)}", f"{name} sent"),
                 unit="Bps",
+                minimum=None,
             ),
             graph(
                 "SM clock",
                 Target(f"{chosen.value('DCGM_FI_DEV_SM_CLOCK', BLANK_COUNT)} * 1e6", name),
                 unit="hertz",
+                minimum=None,
             ),
         ),
     )
@@ -196,8 +185,14 @@ def heat(cluster: Cluster, chosen: Gpus, name: str) -> Row:
                 unit="celsius",
                 steps=at_most(5, 0),
                 help="Degrees until the GPU throttles, as the driver reports from R570 on.",
+                minimum=None,
             ),
-            graph("Memory temperature", Target(chosen.value("DCGM_FI_DEV_MEMORY_TEMP", 200), name), unit="celsius"),
+            graph(
+                "Memory temperature",
+                Target(chosen.value("DCGM_FI_DEV_MEMORY_TEMP", 200), name),
+                unit="celsius",
+                minimum=None,
+            ),
             power(chosen, name),
         ),
     )
@@ -212,23 +207,18 @@ def _errors() -> Iterator[Panel]:
             title,
             Target(f"rate({metric}{{{CHOSEN}}}[$__rate_interval]) / 1e9", _NAME),
             unit="percentunit",
-            minimum=0,
             help=meaning,
         )
     yield graph(
         "Xids in five minutes",
         Target(f"max by (instance, gpu, xid) (DCGM_EXP_XID_ERRORS_COUNT{{{CHOSEN}}})", f"{_NAME} Xid {{{{xid}}}}"),
-        minimum=0,
         help="By number.",
     )
 
 
 def _links() -> Iterator[Panel]:
     yield graph(
-        "PCIe packets sent again",
-        Target(f"rate(gpu:pcie_replay:max{{{CHOSEN}}}[$__rate_interval])", _NAME),
-        unit="eps",
-        minimum=0,
+        "PCIe packets sent again", Target(f"rate(gpu:pcie_replay:max{{{CHOSEN}}}[$__rate_interval])", _NAME), unit="eps"
     )
     names = [f"gpu:nvlink_{name}:max" for name in dict.fromkeys(row.name for row in nvlink_counters())]
     yield graph(
@@ -237,6 +227,5 @@ def _links() -> Iterator[Panel]:
             Target(f"increase({name}{{{CHOSEN}}}[1h])", f"{_NAME} {name.split(':')[1].removeprefix('nvlink_')}")
             for name in names
         ),
-        minimum=0,
         help="By counter of the GPU's generation.",
     )

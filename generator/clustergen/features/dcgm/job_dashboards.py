@@ -6,16 +6,7 @@ from clustergen.cluster.dcgm import BUSY_PERCENT, JOB_INFO, gpus_in_jobs, job_fo
 from clustergen.cluster.model import Cluster
 from clustergen.features.dcgm.dashboards import Gpus, heat, jobs_of, load
 from clustergen.render.alerts import BLANK_COUNT
-from clustergen.render.dashboards import (
-    CHOSEN,
-    Dashboard,
-    Row,
-    Step,
-    Target,
-    Variable,
-    graph,
-    stat,
-)
+from clustergen.render.dashboards import CHOSEN, Dashboard, Row, Step, Target, Variable, graph, stat
 
 
 def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
@@ -71,7 +62,6 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
                         "CPU",
                         Target(f"node:cpu_busy:ratio {nodes}", "{{instance}}"),
                         unit="percentunit",
-                        minimum=0,
                         maximum=1,
                         width=12,
                     ),
@@ -79,7 +69,6 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
                         "Memory",
                         Target(f"node:memory_used:ratio {nodes}", "{{instance}}"),
                         unit="percentunit",
-                        minimum=0,
                         maximum=1,
                         width=12,
                     ),

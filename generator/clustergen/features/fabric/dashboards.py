@@ -99,7 +99,6 @@ def _load() -> Iterator[Panel]:
             title,
             Target(f"topk({MOST_PORTS}, 8 * rate({counter}{{{CHOSEN}}}[$__rate_interval]))", PORT),
             unit="bps",
-            minimum=0,
             width=12,
         )
 

@@ -54,9 +54,7 @@ def _summary(cluster: Cluster) -> Row:
                 steps=ANY_IS_BAD,
             ),
             stat(
-                "Warnings",
-                'count(ALERTS{alertstate="firing",severity="warning"}) or vector(0)',
-                steps=ANY_IS_UNUSUAL,
+                "Warnings", 'count(ALERTS{alertstate="firing",severity="warning"}) or vector(0)', steps=ANY_IS_UNUSUAL
             ),
             stat("Nodes up", "cluster:nodes_up:count"),
             stat("Nodes down", "max(slurm_nodes_down)", steps=ANY_IS_BAD, help="In state DOWN of Slurm."),
@@ -90,7 +88,6 @@ def _alerts(cluster: Cluster) -> Row:
                 width=10,
                 height=8,
                 stacked=True,
-                minimum=0,
             ),
         ),
     )
@@ -105,16 +102,14 @@ def _gpus() -> Row:
                 Target("cluster:gpus:count", "in total"),
                 Target("cluster:gpus_allocated:count", "allocated"),
                 Target("cluster:gpus_busy:count", "busy"),
-                minimum=0,
             ),
             graph(
                 "GPU utilisation",
                 Target("cluster:gpu_utilisation:avg", "mean of all GPUs"),
                 unit="percent",
-                minimum=0,
                 maximum=100,
             ),
-            graph("GPU power", Target("cluster:gpu_power_watts:sum", "all GPUs"), unit="watt", minimum=0),
+            graph("GPU power", Target("cluster:gpu_power_watts:sum", "all GPUs"), unit="watt"),
         ),
     )
 
@@ -128,7 +123,6 @@ def _queue() -> Row:
                 Target("max(slurm_jobs_running)", "running"),
                 Target("max(slurm_jobs_pending)", "pending"),
                 width=12,
-                minimum=0,
             ),
             graph(
                 "Nodes by state",
@@ -143,7 +137,6 @@ def _queue() -> Row:
                     }.items()
                 ),
                 width=12,
-                minimum=0,
             ),
         ),
     )

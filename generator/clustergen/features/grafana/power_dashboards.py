@@ -35,11 +35,10 @@ def _racks() -> Iterator[Panel]:
         "Power of nodes by rack",
         Target("sum by (rack) (ipmi_dcmi_power_consumption_watts)", "{{rack}}"),
         unit="watt",
-        minimum=0,
         help="What the nodes' BMCs measure; an alert fires at 80 % of what the feeds may carry.",
     )
-    yield graph("GPU power by rack", Target(f"sum by (rack) ({_WATTS})", "{{rack}}"), unit="watt", minimum=0)
-    yield graph("Hottest GPU by rack", Target(f"max by (rack) ({_DEGREES})", "{{rack}}"), unit="celsius")
+    yield graph("GPU power by rack", Target(f"sum by (rack) ({_WATTS})", "{{rack}}"), unit="watt")
+    yield graph("Hottest GPU by rack", Target(f"max by (rack) ({_DEGREES})", "{{rack}}"), unit="celsius", minimum=None)
 
 
 def _nodes(cluster: Cluster) -> Iterator[Panel]:
@@ -48,7 +47,6 @@ def _nodes(cluster: Cluster) -> Iterator[Panel]:
         "GPU power by node type",
         Target("sum by (node_type) (node:gpu_power_watts:sum)", "{{node_type}}"),
         unit="watt",
-        minimum=0,
         stacked=True,
     )
     yield graph(
@@ -56,10 +54,8 @@ def _nodes(cluster: Cluster) -> Iterator[Panel]:
         Target(f"topk({_MOST}, node:gpu_temperature_celsius:max)", "{{instance}}"),
         unit="celsius",
         steps=(Step(None, "green"), Step(warning, "yellow"), Step(critical, "red")),
+        minimum=None,
     )
     yield graph(
-        "Nodes whose GPUs draw most",
-        Target(f"topk({_MOST}, node:gpu_power_watts:sum)", "{{instance}}"),
-        unit="watt",
-        minimum=0,
+        "Nodes whose GPUs draw most", Target(f"topk({_MOST}, node:gpu_power_watts:sum)", "{{instance}}"), unit="watt"
     )

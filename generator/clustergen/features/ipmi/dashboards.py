@@ -36,12 +36,12 @@ def _of_cluster() -> Row:
                 "Warmest air at the inlet",
                 Target(f"topk({_MOST}, max by (instance) (ipmi_temperature_celsius{{{AIR}}}))", "{{instance}}"),
                 unit="celsius",
+                minimum=None,
             ),
             graph(
                 "Nodes that draw most",
                 Target(f"topk({_MOST}, {POWER})", "{{instance}}"),
                 unit="watt",
-                minimum=0,
                 help="What BMCs measure, in contrast to the power of GPUs alone.",
             ),
         ),
@@ -54,15 +54,17 @@ def _of_node(chosen: str) -> Row:
         (
             _bad(chosen),
             graph(
-                "Temperatures", Target(f"ipmi_temperature_celsius{{{chosen}}}", "{{instance}} {{name}}"), unit="celsius"
+                "Temperatures",
+                Target(f"ipmi_temperature_celsius{{{chosen}}}", "{{instance}} {{name}}"),
+                unit="celsius",
+                minimum=None,
             ),
-            graph("Fans", Target(f"ipmi_fan_speed_rpm{{{chosen}}}", "{{instance}} {{name}}"), unit="rotrpm", minimum=0),
+            graph("Fans", Target(f"ipmi_fan_speed_rpm{{{chosen}}}", "{{instance}} {{name}}"), unit="rotrpm"),
             graph(
                 "Power",
                 Target(f"{POWER}{{{chosen}}}", "{{instance}} in total"),
                 Target(f"ipmi_power_watts{{{chosen}}}", "{{instance}} {{name}}"),
                 unit="watt",
-                minimum=0,
             ),
         ),
     )

@@ -25,7 +25,6 @@ def _errors(chosen: str, title: str) -> Row:
             graph(
                 "Errors in an hour, by kind",
                 Target(f"sum by (kind) ({errors}) > 0", "{{kind}}"),
-                minimum=0,
                 help="kernel.log of the node on the log collector has the lines.",
             ),
             Panel(

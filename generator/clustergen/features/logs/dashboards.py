@@ -10,11 +10,7 @@ _MOST = 20
 
 def dashboard(_cluster: Cluster) -> Dashboard:
     return Dashboard(
-        "logs",
-        "Logs",
-        "Errors in the logs of kernels, and the space of the central logs.",
-        (_store(),),
-        place=100,
+        "logs", "Logs", "Errors in the logs of kernels, and the space of the central logs.", (_store(),), place=100
     )
 
 
@@ -31,7 +27,6 @@ def _store() -> Row:
                 "Hosts that log most in an hour",
                 Target(f"topk({_MOST}, max by (host) (increase(clustergen_logs_today_bytes[1h])))", "{{host}}"),
                 unit="bytes",
-                minimum=0,
                 width=12,
                 links=(("host", "node"),),
             ),
@@ -40,7 +35,6 @@ def _store() -> Row:
                 Target("clustergen_logs_bytes", "{{instance}}"),
                 Target("clustergen_logs_limit_bytes", "{{instance}}, limit"),
                 unit="bytes",
-                minimum=0,
                 width=12,
             ),
         ),

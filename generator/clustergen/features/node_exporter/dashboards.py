@@ -26,13 +26,7 @@ def dashboard(cluster: Cluster) -> Dashboard:
         "node",
         "Node",
         "One machine: load, memory, disks, networks, services, GPUs, sensors, errors.",
-        (
-            _summary(cluster),
-            _alerts(cluster),
-            _load(),
-            _disks(cluster),
-            _networks(),
-        ),
+        (_summary(cluster), _alerts(cluster), _load(), _disks(cluster), _networks()),
         (Variable("instance", "Node", 'up{job="node"}', "instance"),),
         place=20,
     )
@@ -77,11 +71,7 @@ def _summary(cluster: Cluster) -> Row:
             stat("Uptime", f"time() - max(node_boot_time_seconds{{{CHOSEN}}})", "s"),
             stat("CPU", f"max(node:cpu_busy:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.98)),
             stat("Memory", f"max(node:memory_used:ratio{{{CHOSEN}}})", "percentunit", steps=at_least(0.9, 0.97)),
-            stat(
-                "Failed services",
-                f'sum(node_systemd_unit_state{{state="failed",{CHOSEN}}})',
-                steps=ANY_IS_BAD,
-            ),
+            stat("Failed services", f'sum(node_systemd_unit_state{{state="failed",{CHOSEN}}})', steps=ANY_IS_BAD),
             stat(
                 "Clock offset",
                 f"max(abs(node_timex_offset_seconds{{{CHOSEN}}}))",
@@ -111,9 +101,8 @@ def _load() -> Row:
                     "{{instance}} {{mode}}",
                 ),
                 stacked=True,
-                minimum=0,
             ),
-            graph("Load average of five minutes", Target(f"node_load5{{{CHOSEN}}}", "{{instance}}"), minimum=0),
+            graph("Load average of five minutes", Target(f"node_load5{{{CHOSEN}}}", "{{instance}}")),
             graph(
                 "Memory",
                 Target(f"node_memory_MemTotal_bytes{{{CHOSEN}}}", "{{instance}} in total"),
@@ -122,7 +111,6 @@ def _load() -> Row:
                     "{{instance}} used",
                 ),
                 unit="bytes",
-                minimum=0,
             ),
         ),
     )
@@ -153,11 +141,11 @@ def _disks(cluster: Cluster) -> Row:
                 "Reads and writes",
                 Target(f"rate(node_disk_read_bytes_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"),
                 Target(
-                    f"-rate(node_disk_written_bytes_total{{{CHOSEN}}}[$__rate_interval])",
-                    "{{instance}} {{device}}",
+                    f"-rate(node_disk_written_bytes_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"
                 ),
                 unit="Bps",
                 help="Writes are below zero.",
+                minimum=None,
             ),
             graph(
                 "Time that disks are busy",
@@ -165,7 +153,6 @@ def _disks(cluster: Cluster) -> Row:
                     f"rate(node_disk_io_time_seconds_total{{{CHOSEN}}}[$__rate_interval])", "{{instance}} {{device}}"
                 ),
                 unit="percentunit",
-                minimum=0,
             ),
             Panel(
                 "Health of disks",
@@ -230,6 +217,7 @@ def _networks() -> Row:
                 ),
                 unit="bps",
                 help="Sent is below zero.",
+                minimum=None,
             ),
             graph(
                 "Errors of interfaces",
@@ -242,7 +230,6 @@ def _networks() -> Row:
                     "{{instance}} {{device}} sent",
                 ),
                 unit="eps",
-                minimum=0,
             ),
             graph(
                 "Fabric ports",
@@ -256,6 +243,7 @@ def _networks() -> Row:
                 ),
                 unit="bps",
                 help="Sent is below zero.",
+                minimum=None,
             ),
         ),
     )

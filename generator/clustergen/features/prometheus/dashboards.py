@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.render.alerts import prometheus_url
-from clustergen.render.dashboards import (
-    ANY_IS_BAD,
-    IS_ONE,
-    Dashboard,
-    Panel,
-    Row,
-    Target,
-    graph,
-    or_none,
-    stat,
-)
+from clustergen.render.dashboards import ANY_IS_BAD, IS_ONE, Dashboard, Panel, Row, Target, graph, or_none, stat
 
 _LOADED = ((0, "rejected"), (1, "loaded"))
 
@@ -70,14 +60,8 @@ def _targets(cluster: Cluster) -> Row:
                 links=(("job", _page(cluster)),),
                 help="A click on a job shows its targets in Prometheus, with the errors of scrapes.",
             ),
-            graph("Targets down", Target(or_none("job:targets_down:count", "job"), "{{job}}"), minimum=0, width=6),
-            graph(
-                "Slowest scrapes",
-                Target("job:scrape_seconds:max", "{{job}}"),
-                unit="s",
-                minimum=0,
-                width=6,
-            ),
+            graph("Targets down", Target(or_none("job:targets_down:count", "job"), "{{job}}"), width=6),
+            graph("Slowest scrapes", Target("job:scrape_seconds:max", "{{job}}"), unit="s", width=6),
         ),
     )
 
@@ -94,11 +78,7 @@ def _probes() -> Row:
                 empty="All probes succeed",
             ),
             graph(
-                "Slowest probes",
-                Target("topk(20, probe_duration_seconds)", "{{job}} {{instance}}"),
-                unit="s",
-                minimum=0,
-                links=(),
+                "Slowest probes", Target("topk(20, probe_duration_seconds)", "{{job}} {{instance}}"), unit="s", links=()
             ),
             Panel(
                 "Certificates of pages",
@@ -134,27 +114,23 @@ def _storage() -> Row:
                 "Samples per second",
                 Target("rate(prometheus_tsdb_head_samples_appended_total[$__rate_interval])", "{{instance}}"),
                 unit="cps",
-                minimum=0,
             ),
             graph(
                 "Size of the database",
                 Target("prometheus_tsdb_storage_blocks_bytes", "{{instance}} blocks"),
                 Target("prometheus_tsdb_wal_storage_size_bytes", "{{instance}} log"),
                 unit="bytes",
-                minimum=0,
                 stacked=True,
             ),
             graph(
                 "Duration of rule evaluation",
                 Target("prometheus_rule_group_last_duration_seconds", "{{rule_group}}"),
                 unit="s",
-                minimum=0,
             ),
             graph(
                 "Duration of queries",
                 Target('prometheus_engine_query_duration_seconds{quantile="0.9"}', "{{slice}}"),
                 unit="s",
-                minimum=0,
                 help="The slowest tenth takes longer.",
             ),
         ),
@@ -165,18 +141,16 @@ def _alerting() -> Row:
     return Row(
         "Alerts",
         (
-            graph("Alerts in Alertmanager", Target("sum by (state) (alertmanager_alerts)", "{{state}}"), minimum=0),
+            graph("Alerts in Alertmanager", Target("sum by (state) (alertmanager_alerts)", "{{state}}")),
             graph(
                 "Notifications sent in an hour",
                 Target("sum by (integration) (increase(alertmanager_notifications_total[1h]))", "{{integration}}"),
-                minimum=0,
             ),
             graph(
                 "Notifications that failed in an hour",
                 Target(
                     "sum by (integration) (increase(alertmanager_notifications_failed_total[1h]))", "{{integration}}"
                 ),
-                minimum=0,
             ),
         ),
     )

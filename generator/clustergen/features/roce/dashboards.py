@@ -36,13 +36,7 @@ def _panels() -> Iterator[Panel]:
     for title, direction in (("Paused by the switch", "received"), ("Pauses sent", "sent")):
         which = f'clustergen_roce_pause_seconds_total{{direction="{direction}",{CHOSEN}}}'
         expr = f"topk({MOST_PORTS}, sum without (priority) (rate({which}[$__rate_interval])))"
-        yield graph(
-            title,
-            Target(expr, PORT),
-            unit="percentunit",
-            minimum=0,
-            help="Share of time; an alert fires at 10 %.",
-        )
+        yield graph(title, Target(expr, PORT), unit="percentunit", help="Share of time; an alert fires at 10 %.")
     yield port_rate("Packets out of sequence", "clustergen_roce_out_of_sequence_packets_total")
     yield port_rate("Missing acknowledgements", "clustergen_roce_ack_timeouts_total")
     yield port_rate(

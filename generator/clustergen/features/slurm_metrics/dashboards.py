@@ -67,22 +67,14 @@ def _states() -> Row:
     return Row(
         "Jobs and nodes",
         (
-            graph(
-                "Jobs",
-                Target("max(slurm_jobs_running)", "running"),
-                Target("max(slurm_jobs_pending)", "pending"),
-                minimum=0,
-            ),
+            graph("Jobs", Target("max(slurm_jobs_running)", "running"), Target("max(slurm_jobs_pending)", "pending")),
             graph(
                 "How jobs end",
                 *(Target(f"max(slurm_jobs_{end})", end.replace("_", " ")) for end in _JOB_ENDS),
-                minimum=0,
                 help="Jobs that slurmctld still has in memory (MinJobAge).",
             ),
             graph(
-                "Nodes by state",
-                *(Target(f"max(slurm_nodes_{state})", name) for state, name in _NODE_STATES.items()),
-                minimum=0,
+                "Nodes by state", *(Target(f"max(slurm_nodes_{state})", name) for state, name in _NODE_STATES.items())
             ),
         ),
     )
@@ -105,7 +97,6 @@ def _reasons() -> Row:
                 "Oldest job that is completing",
                 Target("max(clustergen_slurm_completing_seconds)", "oldest"),
                 unit="s",
-                minimum=0,
                 help="An alert fires at half an hour.",
             ),
         ),
@@ -134,8 +125,8 @@ def _partitions() -> Row:
                 ),
                 width=24,
             ),
-            graph("Pending jobs", Target(by_partition("jobs_pending"), "{{partition}}"), minimum=0, width=12),
-            graph("GPUs allocated", Target(by_partition("jobs_gpus_alloc"), "{{partition}}"), minimum=0, width=12),
+            graph("Pending jobs", Target(by_partition("jobs_pending"), "{{partition}}"), width=12),
+            graph("GPUs allocated", Target(by_partition("jobs_gpus_alloc"), "{{partition}}"), width=12),
         ),
     )
 
@@ -151,7 +142,6 @@ def _scheduler() -> Row:
                 Target("max(slurm_bf_mean_cycle)", "backfill, mean"),
                 Target("max(slurm_bf_cycle_last)", "backfill, last"),
                 unit="µs",
-                minimum=0,
                 help="How long a pass over the queue takes, as sdiag prints it.",
             ),
             graph(
@@ -159,14 +149,12 @@ def _scheduler() -> Row:
                 Target("max(slurm_sched_mean_depth_cycle)", "main"),
                 Target("max(slurm_bf_depth_mean)", "backfill"),
                 Target("max(slurm_bf_try_depth_mean)", "backfill, tried"),
-                minimum=0,
                 help="Jobs that a pass looks at.",
             ),
             graph(
                 "Queues of the scheduler",
                 Target("max(slurm_schedule_queue_len)", "main"),
                 Target("max(slurm_bf_queue_len)", "backfill"),
-                minimum=0,
             ),
         ),
     )
@@ -180,14 +168,12 @@ def _daemons() -> Row:
                 "Messages that slurmctld sends",
                 Target("max(slurm_agent_queue_size)", "waiting"),
                 Target("max(slurm_agent_thread_cnt)", "threads"),
-                minimum=0,
                 width=12,
             ),
             graph(
                 "Work of slurmctld",
                 Target("max(slurm_server_thread_cnt)", "threads"),
                 Target("max(slurm_slurmdbd_queue_size)", "records for slurmdbd"),
-                minimum=0,
                 width=12,
             ),
         ),

@@ -79,9 +79,7 @@ def _row(kind: str, label: str) -> Iterator[Panel]:
         width=10,
         height=9,
     )
-    yield graph(
-        "GPUs", Target(f"topk({_MOST}, {value('gpus_alloc')})", f"{{{{{label}}}}}"), stacked=True, minimum=0, height=9
-    )
+    yield graph("GPUs", Target(f"topk({_MOST}, {value('gpus_alloc')})", f"{{{{{label}}}}}"), stacked=True, height=9)
     yield Panel(
         "GPU hours in the time range",
         "bargauge",

@@ -7,17 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
-from clustergen.render.dashboards import (
-    ANY_IS_BAD,
-    NODE_PAGE,
-    Dashboard,
-    Panel,
-    Row,
-    Target,
-    at_least,
-    graph,
-    stat,
-)
+from clustergen.render.dashboards import ANY_IS_BAD, NODE_PAGE, Dashboard, Panel, Row, Target, at_least, graph, stat
 
 _MOST = 20
 
@@ -53,45 +43,18 @@ def _entry(entry: Entry, limit: int) -> Iterator[Panel]:
             Target(f"max({size}) - min({free})", "used"),
             Target(f"max({size})", "size"),
             unit="bytes",
-            minimum=0,
             height=4,
         )
     else:
         used = f"topk({_MOST}, 100 * (1 - {free} / {size}))"
-        yield graph(
-            "Fullest nodes",
-            Target(used, "{{instance}}"),
-            unit="percent",
-            minimum=0,
-            maximum=100,
-            height=4,
-            steps=full,
-        )
+        yield graph("Fullest nodes", Target(used, "{{instance}}"), unit="percent", maximum=100, height=4, steps=full)
 
 
 def _protocols() -> Iterator[Panel]:
     busiest = f"topk({_MOST}, node:nfs_requests:rate)"
-    yield graph(
-        "NFS requests, busiest clients",
-        Target(busiest, "{{instance}}"),
-        unit="ops",
-        minimum=0,
-    )
-    yield graph(
-        "NFS requests by method",
-        Target(f"topk({_MOST}, cluster:nfs_requests:rate)", "{{method}}"),
-        unit="ops",
-        minimum=0,
-    )
+    yield graph("NFS requests, busiest clients", Target(busiest, "{{instance}}"), unit="ops")
+    yield graph("NFS requests by method", Target(f"topk({_MOST}, cluster:nfs_requests:rate)", "{{method}}"), unit="ops")
     yield Panel(
-        "ZFS pools",
-        "table",
-        (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"),),
-        links=NODE_PAGE,
+        "ZFS pools", "table", (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"),), links=NODE_PAGE
     )
-    yield graph(
-        "Busiest local disks",
-        Target(f"topk({_MOST}, node:disk_busy:max)", "{{instance}}"),
-        unit="percentunit",
-        minimum=0,
-    )
+    yield graph("Busiest local disks", Target(f"topk({_MOST}, node:disk_busy:max)", "{{instance}}"), unit="percentunit")
