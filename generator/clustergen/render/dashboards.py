@@ -112,7 +112,7 @@ def stat(title: str, expr: str, unit: str = "short", **more: object) -> Panel:
 
 
 def graph(title: str, *targets: Target, unit: str = "short", **more: object) -> Panel:
-    """Series over time, from 0 unless `minimum` is another value; those of a node are links to its page without `links`."""
+    """Series over time, from 0 unless `minimum` is stated; those of a node are links to its page unless `links` are."""
     more.setdefault("minimum", 0)
     if any("{{instance}}" in target.legend for target in targets):
         more.setdefault("links", NODE_PAGE)
