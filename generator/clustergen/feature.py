@@ -5,7 +5,8 @@
     resolved    its records of the cluster, and `RECORDS`, the function that makes each
     rules       its cross-checks
     codes       `CODES`, of its diagnostics, where they are not in `clustergen.diagnostics.codes`
-    needs       what it contributes to files of others: functions that yield records of `cluster.contributions`
+    needs       what it contributes to files of others: functions of the cluster, or of records that it may have, which
+                yield records of `cluster.contributions`
     files       its views, and `FILES`, the rows of its own files
     tree        `problems`, findings in a tree that has the site's files
     effects     `steps` that no play does after a change of its files; `TEXTS`, of its files that go on no node, which a

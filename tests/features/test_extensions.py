@@ -15,6 +15,7 @@ import yaml
 from strategies.diffs import MANIFEST as SMALL
 from strategies.terminal import on_a_terminal
 
+GENERATOR = Path(__file__).resolve().parents[2] / "generator"
 SECTION = """
 from clustergen.manifest.base import Section, field, section
 
@@ -105,7 +106,7 @@ def run(place: Path, *words: str, manifest: str = MANIFEST) -> tuple[int, str, s
     """Exit code, stdout and stderr of a command in the directory, which is on the search path."""
     (place / "m.yaml").write_text(manifest, encoding="utf-8")
     command = [sys.executable, "-m", "clustergen", *words]
-    environment = {**os.environ, "PYTHONPATH": str(place), "NO_COLOR": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{place}:{GENERATOR}", "NO_COLOR": "1"}
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -470,6 +471,10 @@ BROKEN |= {
     "contributes an unknown package": (
         contributing("Package", 'Package("all", "motdd")'),
         "needs: items: no file of data/operating_systems has a row package_motdd",
+    ),
+    "contributes from what is no record": (
+        {"needs": contributing("Package", 'Package("all", "motd")')["needs"].replace("_: Cluster", "_: Iterator[str]")},
+        "needs: items: its arguments are cluster: Cluster, or records of the cluster",
     ),
     "listens on no port": (
         contributing("Daemon", 'Daemon(99999, None, "motd server", "all")'),

@@ -427,21 +427,47 @@ def contributors_of(cluster: Cluster, returned: str) -> Iterator[Callable[[Clust
 
 @cache
 def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
-    """Public functions of the modules `needs` of the ground and of features, by what they return: Iterator[Package]."""
+    """Public functions of the modules `needs` of the ground and of features, by what they return: Iterator[Package].
+
+    Their arguments are the cluster, or records of it by their type: `daemons(logs: Logs)` is asked where it has them.
+    """
     functions: dict[str, list[Callable[[Cluster], Iterator[Any]]]] = {}
     for module in (*map(import_module, _GROUND_NEEDS), *modules("needs")):
         for name, value in vars(module).items():
             if name[0] != "_" and isinstance(value, FunctionType):
                 returned = wording(value.__annotations__.get("return", ""))
-                functions.setdefault(returned, []).append(value)
+                functions.setdefault(returned, []).append(_with_records(value))
                 if value.__module__ == module.__name__ and extension_of(module.__name__):
                     with Attributed(module.__name__):
                         _check_contribution(value, returned)
     return functions
 
 
+def _with_records(function: FunctionType) -> Callable[[Cluster], Iterator[Any]]:
+    """The function with the cluster alone as argument; it yields nothing where a record of its arguments is absent."""
+    kinds = _argument_types(function)
+    if kinds == [Cluster]:
+        return function
+
+    @wraps(function)
+    def contribute(cluster: Cluster) -> Iterator[Any]:
+        arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in kinds]
+        return iter(()) if any(each is None for each in arguments) else function(*arguments)
+
+    return contribute
+
+
+def _argument_types(function: FunctionType) -> list[Any]:
+    """The types of a function's arguments, None for unknown ones; `Cluster` needs no import for type checkers alone."""
+    arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
+    names = (wording(function.__annotations__.get(argument, "Cluster")) for argument in arguments)
+    return [Cluster if name == "Cluster" else function.__globals__.get(name) for name in names]
+
+
 def _check_contribution(function: FunctionType, returned: str) -> None:
-    """TypeError for a public function that nobody would ask; one that yields other records serves one that is asked."""
+    """TypeError for a public function that nobody can ask; one that yields other records serves one that is asked."""
+    if not all(hasattr(each, "__record_fields__") for each in _argument_types(function)):
+        raise TypeError(f"needs: {function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
     kind = returned.removeprefix("Iterator[").removesuffix("]")
     contributions = vars(import_module("clustergen.cluster.contributions"))
     if returned != f"Iterator[{kind}]" or kind not in {**function.__globals__, **contributions}:

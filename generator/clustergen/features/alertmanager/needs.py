@@ -22,23 +22,19 @@ from clustergen.cluster.monitoring import Monitoring
 from clustergen.features.alertmanager.resolved import Alertmanager
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Alertmanager):
-        alertmanager = cluster.of(Alertmanager)
-        yield Daemon(alertmanager.port, alertmanager.port_at, "Alertmanager", "monitoring", source="anyone")
-        if len(cluster.of(Monitoring).hosts) > 1:
-            peers = ports()["alertmanager-cluster"]
-            yield Daemon(peers.port, None, "alertmanager-cluster", "monitoring", protocols=peers.protocols)
+def daemons(cluster: Cluster, alertmanager: Alertmanager) -> Iterator[Daemon]:
+    yield Daemon(alertmanager.port, alertmanager.port_at, "Alertmanager", "monitoring", source="anyone")
+    if len(cluster.of(Monitoring).hosts) > 1:
+        peers = ports()["alertmanager-cluster"]
+        yield Daemon(peers.port, None, "alertmanager-cluster", "monitoring", protocols=peers.protocols)
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if cluster.has(Alertmanager):
-        yield ScrapeJob("alertmanager", cluster.with_role("monitoring"), cluster.of(Alertmanager).port)
+def scrape_jobs(cluster: Cluster, alertmanager: Alertmanager) -> Iterator[ScrapeJob]:
+    yield ScrapeJob("alertmanager", cluster.with_role("monitoring"), alertmanager.port)
 
 
-def notifiers(cluster: Cluster) -> Iterator[Notifier]:
-    if cluster.has(Alertmanager):
-        yield Notifier(cluster.of(Alertmanager).port)
+def notifiers(alertmanager: Alertmanager) -> Iterator[Notifier]:
+    yield Notifier(alertmanager.port)
 
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
@@ -47,9 +43,8 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
             yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Alertmanager):
-        yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "alertmanager"))
+def exported(_: Alertmanager) -> Iterator[Exported]:
+    yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "alertmanager"))
 
 
 def paths(cluster: Cluster) -> Iterator[WrittenPath]:

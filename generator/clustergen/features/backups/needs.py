@@ -11,15 +11,13 @@ from clustergen.features.backups.resolved import EXAMPLE, Backups
 _WRITERS = ("slurm-accounting", "slurm-controller")
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if cluster.has(Backups):
-        owner = f"{cluster.of(Backups).directory}, mode 0700, of {cluster.slurm.user}"
-        yield Requisite("directory of backups", ("slurm_accounting", "slurm_controller"), owner)
+def requisites(cluster: Cluster, backups: Backups) -> Iterator[Requisite]:
+    owner = f"{backups.directory}, mode 0700, of {cluster.slurm.user}"
+    yield Requisite("directory of backups", ("slurm_accounting", "slurm_controller"), owner)
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(Backups):
-        yield Package("slurm_accounting", "mariadb_client")
+def packages(_: Backups) -> Iterator[Package]:
+    yield Package("slurm_accounting", "mariadb_client")
 
 
 def paths(cluster: Cluster) -> Iterator[WrittenPath]:

@@ -14,16 +14,11 @@ from clustergen.records import replace
 _HTTPS = 443
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Blackbox):
-        blackbox = cluster.of(Blackbox)
-        yield Daemon(blackbox.port, blackbox.port_at, "blackbox exporter", "monitoring", source=None)
+def daemons(blackbox: Blackbox) -> Iterator[Daemon]:
+    yield Daemon(blackbox.port, blackbox.port_at, "blackbox exporter", "monitoring", source=None)
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if not cluster.has(Blackbox):
-        return
-    blackbox = cluster.of(Blackbox)
+def scrape_jobs(cluster: Cluster, blackbox: Blackbox) -> Iterator[ScrapeJob]:
     probe = ScrapeJob("", path="/probe", interval_s=blackbox.interval_s, prober=f"localhost:{blackbox.port}")
     if blackbox.ssh:
         port = cluster.of(Ssh).port
@@ -35,10 +30,9 @@ def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
         yield replace(probe, name="probe-web", others=(Targets(blackbox.web),), has_hosts=False, module="http")
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Blackbox):
-        expiry = ("probe_ssl_earliest_cert_expiry",) if cluster.of(Blackbox).web else ()
-        yield Exported(("probe_success", "probe_duration_seconds", *expiry))
+def exported(blackbox: Blackbox) -> Iterator[Exported]:
+    expiry = ("probe_ssl_earliest_cert_expiry",) if blackbox.web else ()
+    yield Exported(("probe_success", "probe_duration_seconds", *expiry))
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

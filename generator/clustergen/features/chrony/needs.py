@@ -10,15 +10,13 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.chrony.resolved import Chrony
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Chrony):
-        row = ports()["chrony"]
-        yield Daemon(row.port, None, "chrony", "slurm_controller", protocols=row.protocols)
+def daemons(_: Chrony) -> Iterator[Daemon]:
+    row = ports()["chrony"]
+    yield Daemon(row.port, None, "chrony", "slurm_controller", protocols=row.protocols)
 
 
-def services(cluster: Cluster) -> Iterator[Service]:
-    if cluster.has(Chrony):
-        yield Service("all", "chronyd?", "chrony_unit")
+def services(_: Chrony) -> Iterator[Service]:
+    yield Service("all", "chronyd?", "chrony_unit")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

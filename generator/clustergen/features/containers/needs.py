@@ -66,20 +66,16 @@ def packages_of(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("docker.service", "docker")
 
 
-def node_paths(cluster: Cluster) -> Iterator[NodePath]:
-    if cluster.has(Pyxis):
-        yield NodePath("slurm_node", PLUGIN)
+def node_paths(_: Pyxis) -> Iterator[NodePath]:
+    yield NodePath("slurm_node", PLUGIN)
 
 
-def variables(cluster: Cluster) -> Iterator[Variables]:
-    if cluster.has(Slurm):
-        yield Variables("Slurm", {"slurm_pyxis": cluster.has(Pyxis)})
+def variables(cluster: Cluster, _: Slurm) -> Iterator[Variables]:
+    yield Variables("Slurm", {"slurm_pyxis": cluster.has(Pyxis)})
 
 
-def plugins(cluster: Cluster) -> Iterator[SpankPlugin]:
-    if cluster.has(Pyxis):
-        pyxis = cluster.of(Pyxis)
-        yield SpankPlugin(PLUGIN, (f"runtime_path={pyxis.runtime_path}", f"container_scope={pyxis.scope}"))
+def plugins(pyxis: Pyxis) -> Iterator[SpankPlugin]:
+    yield SpankPlugin(PLUGIN, (f"runtime_path={pyxis.runtime_path}", f"container_scope={pyxis.scope}"))
 
 
 def runtimes(cluster: Cluster) -> Iterator[JobRuntime]:
@@ -90,8 +86,8 @@ def runtimes(cluster: Cluster) -> Iterator[JobRuntime]:
             yield JobRuntime(name, maps_ids=name == "podman")
 
 
-def pools(cluster: Cluster) -> Iterator[AddressPool]:
-    if cluster.has(Docker) and (pool := cluster.of(Docker).address_pool):
+def pools(docker: Docker) -> Iterator[AddressPool]:
+    if pool := docker.address_pool:
         yield AddressPool("Docker", ("containers", "docker", "address_pool"), pool)
 
 
@@ -105,12 +101,10 @@ def paths(cluster: Cluster) -> Iterator[WrittenPath]:
         yield WrittenPath(("slurm", "pyxis", "cache"), cluster.of(Pyxis).cache, _CACHE)
 
 
-def sysctls(cluster: Cluster) -> Iterator[Sysctl]:
+def sysctls(_: Pyxis) -> Iterator[Sysctl]:
     """The settings that enroot needs; its package has a profile for distributions that restrict user namespaces by
     AppArmor.
     """
-    if not cluster.has(Pyxis):
-        return
     title = "Containers without root"
     why = "enroot starts containers in user namespaces, which hardened systems disable"
     yield Sysctl(title, "user.max_user_namespaces", "65536", why)

@@ -16,14 +16,12 @@ METRICS = tuple(
 """Metrics that the script writes."""
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(DiskHealth):
-        yield Exported(METRICS)
+def exported(_: DiskHealth) -> Iterator[Exported]:
+    yield Exported(METRICS)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if cluster.has(DiskHealth):
-        yield SafeWriter("clustergen-disk-metrics")
+def writers(_: DiskHealth) -> Iterator[SafeWriter]:
+    yield SafeWriter("clustergen-disk-metrics")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

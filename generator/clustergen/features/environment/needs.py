@@ -15,19 +15,15 @@ _ROLES = ("login", "slurm-compute")
 PROGRAM = "/usr/local/sbin/clustergen-environments"
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
-    if cluster.has(Environment):
-        yield Group(GROUP, tuple(group for group in cluster.groups if any(map(group.has, _ROLES))))
+def groups(cluster: Cluster, _: Environment) -> Iterator[Group]:
+    yield Group(GROUP, tuple(group for group in cluster.groups if any(map(group.has, _ROLES))))
 
 
 def major(release: str) -> str:
     return release.partition(".")[0]
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if not cluster.has(Environment):
-        return
-    environment = cluster.of(Environment)
+def packages(environment: Environment) -> Iterator[Package]:
     yield Package(GROUP, "lmod")
     for release in environment.cuda:
         yield Package(GROUP, f"cuda_toolkit_{release.replace('.', '-')}")
@@ -40,24 +36,20 @@ def packages(cluster: Cluster) -> Iterator[Package]:
         yield Package(GROUP, "virtual_environments")
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if cluster.has(Environment) and cluster.of(Environment).python:
-        directory = cluster.of(Environment).directory
+def requisites(environment: Environment) -> Iterator[Requisite]:
+    if environment.python:
+        directory = environment.directory
         yield Requisite(
             "Python environments", (GROUP,), f"run {PROGRAM} on one node, as the account that can write to {directory}"
         )
 
 
-def images(cluster: Cluster) -> Iterator[JobImage]:
-    if cluster.has(ImagesOfRecord):
-        for purpose, address in cluster.of(ImagesOfRecord).images.items():
-            yield JobImage(purpose, address)
+def images(images: ImagesOfRecord) -> Iterator[JobImage]:
+    for purpose, address in images.images.items():
+        yield JobImage(purpose, address)
 
 
-def guide(cluster: Cluster) -> Iterator[GuidePart]:
-    if not cluster.has(Environment):
-        return
-    environment = cluster.of(Environment)
+def guide(environment: Environment) -> Iterator[GuidePart]:
     names = [f"cuda/{release}" for release in environment.cuda] + list(environment.python)
     if not names:
         return
@@ -78,18 +70,15 @@ def guide(cluster: Cluster) -> Iterator[GuidePart]:
     )
 
 
-def pythons(cluster: Cluster) -> Iterator[PythonOf]:
-    if not cluster.has(Environment):
-        return
-    environment = cluster.of(Environment)
+def pythons(environment: Environment) -> Iterator[PythonOf]:
     for name, one in environment.python.items():
         for requirement in one.packages:
             package = re.split("[=[]", requirement)[0].lower()
             yield PythonOf(package, f"{environment.directory}/{name}/bin/python3")
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if cluster.has(Environment) and cluster.of(Environment).cuda:
+def substitutions(environment: Environment) -> Iterator[Substitution]:
+    if environment.cuda:
         yield Substitution(
             "no CUDA toolkits", "they come from NVIDIA's repository; Lmod and other modules are real", _without_cuda
         )

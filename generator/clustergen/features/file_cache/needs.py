@@ -13,35 +13,29 @@ GROUP = "file_cache"
 UNIT = "cachefilesd.service"
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
-    if cluster.has(FileCache):
-        types = cluster.of(FileCache).types
-        yield Group(GROUP, tuple(group for group in cluster.groups if group.type.name in types))
+def groups(cluster: Cluster, file_cache: FileCache) -> Iterator[Group]:
+    types = file_cache.types
+    yield Group(GROUP, tuple(group for group in cluster.groups if group.type.name in types))
 
 
-def services(cluster: Cluster) -> Iterator[Service]:
-    if cluster.has(FileCache):
-        yield Service(GROUP, "cachefilesd")
+def services(_: FileCache) -> Iterator[Service]:
+    yield Service(GROUP, "cachefilesd")
 
 
 def packages_of(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf(UNIT, "file_cache")
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(FileCache):
-        yield Package(GROUP, cluster.of(FileCache).filesystem)
+def packages(file_cache: FileCache) -> Iterator[Package]:
+    yield Package(GROUP, file_cache.filesystem)
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if cluster.has(FileCache):
-        cache = cluster.of(FileCache)
-        yield Requisite(f"{cache.filesystem} file system of the cache of NFS files", (GROUP,), cache.device)
+def requisites(cache: FileCache) -> Iterator[Requisite]:
+    yield Requisite(f"{cache.filesystem} file system of the cache of NFS files", (GROUP,), cache.device)
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if cluster.has(FileCache):
-        yield Substitution("no cache of NFS files", "the kernel of the machine keeps it, on a disk", _without_cache)
+def substitutions(_: FileCache) -> Iterator[Substitution]:
+    yield Substitution("no cache of NFS files", "the kernel of the machine keeps it, on a disk", _without_cache)
 
 
 def _without_cache(document: dict[str, Any]) -> None:

@@ -20,15 +20,12 @@ from clustergen.features.grafana.resolved import Grafana, Tls
 PASSWORD = "/etc/grafana/admin-password"
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Grafana):
-        grafana = cluster.of(Grafana)
-        yield Daemon(grafana.port, grafana.port_at, "Grafana", "monitoring", source="anyone")
+def daemons(grafana: Grafana) -> Iterator[Daemon]:
+    yield Daemon(grafana.port, grafana.port_at, "Grafana", "monitoring", source="anyone")
 
 
-def sites(cluster: Cluster) -> Iterator[DashboardSite]:
-    if cluster.has(Grafana):
-        yield DashboardSite(cluster.of(Grafana).address)
+def sites(grafana: Grafana) -> Iterator[DashboardSite]:
+    yield DashboardSite(grafana.address)
 
 
 def certificates(cluster: Cluster) -> Iterator[Certificate]:
@@ -41,28 +38,25 @@ def requisites(cluster: Cluster) -> Iterator[Requisite]:
         yield Requisite("certificate and key of Grafana", ("monitoring",), f"{tls.certificate}, {tls.key}")
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
-    if cluster.has(Grafana):
-        yield Secret("grafana", PASSWORD, ("monitoring",), "grafana", "0400", "given")
+def secrets(_: Grafana) -> Iterator[Secret]:
+    yield Secret("grafana", PASSWORD, ("monitoring",), "grafana", "0400", "given")
 
 
 def _tls(cluster: Cluster) -> Tls | None:
     return cluster.of(Grafana).tls if cluster.has(Grafana) else None
 
 
-def services(cluster: Cluster) -> Iterator[Service]:
-    if cluster.has(Grafana):
-        yield Service("monitoring", "grafana-server")
+def services(_: Grafana) -> Iterator[Service]:
+    yield Service("monitoring", "grafana-server")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("grafana-server.service", "grafana")
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if cluster.has(Grafana):
-        yield Substitution(
-            "no Grafana",
-            "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
-            lambda document: document["monitoring"].update(grafana={"enabled": False}),
-        )
+def substitutions(_: Grafana) -> Iterator[Substitution]:
+    yield Substitution(
+        "no Grafana",
+        "it comes from its vendor's repository; Prometheus, its rules and alerts are real",
+        lambda document: document["monitoring"].update(grafana={"enabled": False}),
+    )

@@ -30,57 +30,47 @@ METRICS = ("clustergen_directory_online",)
 """Metrics that the script writes."""
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
-    if cluster.has(Identity):
-        roles = cluster.of(Identity).roles
-        yield Group(USERS, tuple(group for group in cluster.groups if any(map(group.has, roles))))
-        yield Group(SERVICES, tuple(group for group in cluster.groups if not any(map(group.has, roles))))
+def groups(cluster: Cluster, identity: Identity) -> Iterator[Group]:
+    roles = identity.roles
+    yield Group(USERS, tuple(group for group in cluster.groups if any(map(group.has, roles))))
+    yield Group(SERVICES, tuple(group for group in cluster.groups if not any(map(group.has, roles))))
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
-    if cluster.has(Identity) and cluster.of(Identity).bind:
+def secrets(identity: Identity) -> Iterator[Secret]:
+    if identity.bind:
         form = f"[domain/{DOMAIN}]\nldap_default_authtok = {{}}\n"
         yield Secret("ldap", PASSWORD, ("all",), "root", "0600", "given", form, f"restart:{UNIT}")
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if ca := _ca(cluster):
-        yield Requisite("certificate of the LDAP servers' authority", ("all",), ca)
+def requisites(identity: Identity) -> Iterator[Requisite]:
+    if identity.ca:
+        yield Requisite("certificate of the LDAP servers' authority", ("all",), identity.ca)
 
 
-def certificates(cluster: Cluster) -> Iterator[Certificate]:
-    if ca := _ca(cluster):
-        yield Certificate(ca)
+def certificates(identity: Identity) -> Iterator[Certificate]:
+    if identity.ca:
+        yield Certificate(identity.ca)
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(Identity):
-        yield Package("all", "sssd")
+def packages(_: Identity) -> Iterator[Package]:
+    yield Package("all", "sssd")
 
 
-def units(cluster: Cluster) -> Iterator[Unit]:
-    if cluster.has(Identity):
-        yield Unit("all", UNIT)
+def units(_: Identity) -> Iterator[Unit]:
+    yield Unit("all", UNIT)
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Identity) and cluster.has(NodeExporter):
-        yield Exported(METRICS)
+def exported(_: Identity, __: NodeExporter) -> Iterator[Exported]:
+    yield Exported(METRICS)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if cluster.has(Identity) and cluster.has(NodeExporter):
-        yield SafeWriter("clustergen-directory-metrics")
+def writers(_: Identity, __: NodeExporter) -> Iterator[SafeWriter]:
+    yield SafeWriter("clustergen-directory-metrics")
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if cluster.has(Identity):
-        yield Substitution(
-            "no directory of users",
-            "its servers are outside of the cluster",
-            lambda document: document.pop("identity"),
-        )
-
-
-def _ca(cluster: Cluster) -> str | None:
-    return cluster.of(Identity).ca if cluster.has(Identity) else None
+def substitutions(_: Identity) -> Iterator[Substitution]:
+    yield Substitution(
+        "no directory of users",
+        "its servers are outside of the cluster",
+        lambda document: document.pop("identity"),
+    )

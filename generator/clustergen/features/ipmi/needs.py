@@ -17,21 +17,16 @@ METRICS = ("ipmi_up", *STATES, "ipmi_temperature_celsius", "ipmi_fan_speed_rpm",
 """Metrics of the exporter that panels and alerts use."""
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Ipmi):
-        ipmi = cluster.of(Ipmi)
-        yield Daemon(ipmi.port, ipmi.port_at, "IPMI exporter", "all")
+def daemons(ipmi: Ipmi) -> Iterator[Daemon]:
+    yield Daemon(ipmi.port, ipmi.port_at, "IPMI exporter", "all")
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if cluster.has(Ipmi):
-        ipmi = cluster.of(Ipmi)
-        yield ScrapeJob("node-ipmi", bmc_groups(cluster), ipmi.port, interval_s=ipmi.interval_s)
+def scrape_jobs(cluster: Cluster, ipmi: Ipmi) -> Iterator[ScrapeJob]:
+    yield ScrapeJob("node-ipmi", bmc_groups(cluster), ipmi.port, interval_s=ipmi.interval_s)
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Ipmi):
-        yield Exported(METRICS)
+def exported(_: Ipmi) -> Iterator[Exported]:
+    yield Exported(METRICS)
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import Exported, SafeWriter
-from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 
 TEXTFILE = "kernel.prom"
@@ -20,11 +19,9 @@ METRICS = (
 """Metrics that the script writes."""
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(NodeExporter):
-        yield Exported(METRICS)
+def exported(_: NodeExporter) -> Iterator[Exported]:
+    yield Exported(METRICS)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if cluster.has(NodeExporter):
-        yield SafeWriter("clustergen-kernel-metrics")
+def writers(_: NodeExporter) -> Iterator[SafeWriter]:
+    yield SafeWriter("clustergen-kernel-metrics")

@@ -31,10 +31,8 @@ SEARCH_METRICS = tuple(
 )
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Logs):
-        logs = cluster.of(Logs)
-        yield Daemon(port=logs.port, port_at=logs.port_at, name="rsyslog", group="log_collector")
+def daemons(logs: Logs) -> Iterator[Daemon]:
+    yield Daemon(port=logs.port, port_at=logs.port_at, name="rsyslog", group="log_collector")
 
 
 def certificates(cluster: Cluster) -> Iterator[Certificate]:
@@ -77,9 +75,8 @@ def packages(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("clustergen-log-search.timer", "rsyslog_search")
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Logs) and cluster.has(NodeExporter):
-        yield Exported((*METRICS, *(SEARCH_METRICS if _search(cluster) else ())))
+def exported(cluster: Cluster, _: Logs, __: NodeExporter) -> Iterator[Exported]:
+    yield Exported((*METRICS, *(SEARCH_METRICS if _search(cluster) else ())))
 
 
 def _tls(cluster: Cluster) -> LogTls | None:

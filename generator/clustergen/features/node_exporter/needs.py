@@ -12,21 +12,17 @@ from clustergen.cluster.monitoring import NodeExporter, has_arrays, has_collecto
 _HARDWARE = {"edac", "hwmon", "mdadm"}  # what some machines lack
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(NodeExporter):
-        exporter = cluster.of(NodeExporter)
-        yield Daemon(exporter.port, exporter.port_at, "node exporter", "all")
+def daemons(exporter: NodeExporter) -> Iterator[Daemon]:
+    yield Daemon(exporter.port, exporter.port_at, "node exporter", "all")
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if cluster.has(NodeExporter):
-        yield ScrapeJob("node", static(cluster.groups), cluster.of(NodeExporter).port)
+def scrape_jobs(cluster: Cluster, node_exporter: NodeExporter) -> Iterator[ScrapeJob]:
+    yield ScrapeJob("node", static(cluster.groups), node_exporter.port)
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(NodeExporter):
-        missing = _missing_collectors(cluster)
-        yield Exported(tuple(name for name, metric in node_metrics().items() if metric.collector not in missing))
+def exported(cluster: Cluster, _: NodeExporter) -> Iterator[Exported]:
+    missing = _missing_collectors(cluster)
+    yield Exported(tuple(name for name, metric in node_metrics().items() if metric.collector not in missing))
 
 
 def _missing_collectors(cluster: Cluster) -> set[str]:

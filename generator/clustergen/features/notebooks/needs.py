@@ -37,28 +37,22 @@ JOB = "jupyterhub"
 METRICS = ("jupyterhub_running_servers", "jupyterhub_server_spawn_duration_seconds_count")
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
-    if cluster.has(Notebooks):
-        notebooks = cluster.of(Notebooks)
-        names = notebooks.partitions
-        hosts = {host for one in cluster.slurm.partitions if one.name in names for host in one.hosts}
-        yield Group("notebook_hub", tuple(group for group in cluster.groups if notebooks.host in group.hosts))
-        yield Group("notebook_node", tuple(group for group in cluster.compute if not hosts.isdisjoint(group.hosts)))
+def groups(cluster: Cluster, notebooks: Notebooks) -> Iterator[Group]:
+    names = notebooks.partitions
+    hosts = {host for one in cluster.slurm.partitions if one.name in names for host in one.hosts}
+    yield Group("notebook_hub", tuple(group for group in cluster.groups if notebooks.host in group.hosts))
+    yield Group("notebook_node", tuple(group for group in cluster.compute if not hosts.isdisjoint(group.hosts)))
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if not cluster.has(Notebooks):
-        return
-    notebooks = cluster.of(Notebooks)
+def daemons(notebooks: Notebooks) -> Iterator[Daemon]:
     source: Source | None = "anyone" if notebooks.tls else None  # without TLS it listens on localhost
     yield Daemon(notebooks.port, notebooks.port_at, "JupyterHub", "notebook_hub", source)
     yield Daemon(notebooks.hub_port, notebooks.hub_port_at, "JupyterHub's API", "notebook_hub")
 
 
-def peers(cluster: Cluster) -> Iterator[JobPeer]:
+def peers(_: Notebooks) -> Iterator[JobPeer]:
     """The hub's proxy connects browsers with notebooks."""
-    if cluster.has(Notebooks):
-        yield JobPeer("notebook_hub")
+    yield JobPeer("notebook_hub")
 
 
 def packages(_: Cluster) -> Iterator[Package]:
@@ -66,21 +60,16 @@ def packages(_: Cluster) -> Iterator[Package]:
     yield Package("notebook_node", "virtual_environments")
 
 
-def node_paths(cluster: Cluster) -> Iterator[NodePath]:
-    if cluster.has(Notebooks):
-        yield NodePath("notebook_hub", f"{PROGRAMS}/proxy/node_modules/.bin/configurable-http-proxy")
-        yield NodePath("notebook_node", f"{PROGRAMS}/bin/jupyterhub-singleuser")
+def node_paths(_: Notebooks) -> Iterator[NodePath]:
+    yield NodePath("notebook_hub", f"{PROGRAMS}/proxy/node_modules/.bin/configurable-http-proxy")
+    yield NodePath("notebook_node", f"{PROGRAMS}/bin/jupyterhub-singleuser")
 
 
-def variables(cluster: Cluster) -> Iterator[Variables]:
-    if cluster.has(Notebooks):
-        yield Variables("Notebooks", {"notebooks_directory": PROGRAMS})
+def variables(_: Notebooks) -> Iterator[Variables]:
+    yield Variables("Notebooks", {"notebooks_directory": PROGRAMS})
 
 
-def guide(cluster: Cluster) -> Iterator[GuidePart]:
-    if not cluster.has(Notebooks):
-        return
-    notebooks = cluster.of(Notebooks)
+def guide(cluster: Cluster, notebooks: Notebooks) -> Iterator[GuidePart]:
     is_local = "//localhost:" in notebooks.address
     port = notebooks.port
     tunnel = (f"ssh -N -L {port}:localhost:{port} $USER@{notebooks.host}",) if is_local else ()
@@ -114,21 +103,16 @@ def duration(minutes: int) -> str:
     return counted(minutes, "minute") if rest else counted(hours, "hour")
 
 
-def facts(cluster: Cluster) -> Iterator[Fact]:
-    if cluster.has(Notebooks):
-        notebooks = cluster.of(Notebooks)
-        yield Fact("Notebooks", f"JupyterHub on {notebooks.host}: {notebooks.address}")
+def facts(notebooks: Notebooks) -> Iterator[Fact]:
+    yield Fact("Notebooks", f"JupyterHub on {notebooks.host}: {notebooks.address}")
 
 
-def certificates(cluster: Cluster) -> Iterator[Certificate]:
-    if cluster.has(Notebooks) and (tls := cluster.of(Notebooks).tls):
+def certificates(notebooks: Notebooks) -> Iterator[Certificate]:
+    if tls := notebooks.tls:
         yield Certificate(tls.certificate)
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if not cluster.has(Notebooks):
-        return
-    notebooks = cluster.of(Notebooks)
+def requisites(notebooks: Notebooks) -> Iterator[Requisite]:
     hub = ("notebook_hub",)
     yield Requisite("group of the users of notebooks", hub, f"Unix group {notebooks.group}; its members log in")
     if notebooks.backup:
@@ -138,27 +122,23 @@ def requisites(cluster: Cluster) -> Iterator[Requisite]:
         yield Requisite("certificate and key of JupyterHub", hub, f"{tls.certificate}, {tls.key}")
 
 
-def paths(cluster: Cluster) -> Iterator[WrittenPath]:
-    if cluster.has(Notebooks) and (backup := cluster.of(Notebooks).backup):
+def paths(notebooks: Notebooks) -> Iterator[WrittenPath]:
+    if backup := notebooks.backup:
         yield WrittenPath(("notebooks", "backup"), backup, _BACKUP)
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if cluster.has(Notebooks):
-        notebooks = cluster.of(Notebooks)
-        target = Targets((f"{notebooks.host}:{notebooks.hub_port}",))
-        yield ScrapeJob(JOB, path="/hub/metrics", others=(target,))
+def scrape_jobs(notebooks: Notebooks) -> Iterator[ScrapeJob]:
+    target = Targets((f"{notebooks.host}:{notebooks.hub_port}",))
+    yield ScrapeJob(JOB, path="/hub/metrics", others=(target,))
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Notebooks):
-        yield Exported(METRICS)
+def exported(_: Notebooks) -> Iterator[Exported]:
+    yield Exported(METRICS)
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if cluster.has(Notebooks):
-        yield Substitution(
-            "no notebooks",
-            "JupyterHub comes from PyPI and npm, which the containers of a lab may not reach",
-            lambda document: document.pop("notebooks"),
-        )
+def substitutions(_: Notebooks) -> Iterator[Substitution]:
+    yield Substitution(
+        "no notebooks",
+        "JupyterHub comes from PyPI and npm, which the containers of a lab may not reach",
+        lambda document: document.pop("notebooks"),
+    )

@@ -19,9 +19,8 @@ _REPAIR = ("DOWN", "DRAIN", "FAIL", "MAINTENANCE", "NOT_RESPONDING", "RESERVED")
 
 
 def keys(cluster: Cluster) -> Iterator[Row]:
-    if not cluster.has(PowerSaving):
+    if (saving := cluster.get(PowerSaving)) is None:
         return
-    saving = cluster.of(PowerSaving)
     staying = [*filter(None, [saving.except_nodes]), *with_other_roles(cluster)]
     yield Row("SuspendProgram", f"{PROGRAM}-off")
     yield Row("ResumeProgram", f"{PROGRAM}-on")
@@ -39,15 +38,13 @@ def topics(_: Cluster) -> Iterator[SlurmTopic]:
     yield SlurmTopic("slurm.conf", "Power saving", keys)
 
 
-def accounts(cluster: Cluster) -> Iterator[BmcAccount]:
-    if cluster.has(PowerSaving):
-        saving = cluster.of(PowerSaving)
-        yield BmcAccount(saving.user, saving.check_certificates)
+def accounts(saving: PowerSaving) -> Iterator[BmcAccount]:
+    yield BmcAccount(saving.user, saving.check_certificates)
 
 
-def variables(cluster: Cluster) -> Iterator[Variables]:
+def variables(cluster: Cluster, saving: PowerSaving) -> Iterator[Variables]:
     """The program that the playbook clustergen.cluster.power calls in place of BMCs, or for nodes without one alone."""
-    if cluster.has(PowerSaving) and (command := cluster.of(PowerSaving).command):
+    if command := saving.command:
         bmc_first = True if protocol_of_bmcs(cluster) else None
         yield Variables("Power", {"power_command": command, "power_bmc_first": bmc_first})
 

@@ -41,6 +41,5 @@ def topics(_: Cluster) -> Iterator[SlurmTopic]:
     yield SlurmTopic("slurm.conf", "Private directories of jobs", keys)
 
 
-def paths(cluster: Cluster) -> Iterator[WrittenPath]:
-    if cluster.has(PrivateTmp):
-        yield WrittenPath(("slurm", "private_tmp", "path"), cluster.of(PrivateTmp).path, STORE)
+def paths(private_tmp: PrivateTmp) -> Iterator[WrittenPath]:
+    yield WrittenPath(("slurm", "private_tmp", "path"), private_tmp.path, STORE)

@@ -10,20 +10,16 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Prometheus
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Prometheus):
-        prometheus = cluster.of(Prometheus)
-        yield Daemon(prometheus.port, prometheus.port_at, "Prometheus", "monitoring", source="anyone")
+def daemons(prometheus: Prometheus) -> Iterator[Daemon]:
+    yield Daemon(prometheus.port, prometheus.port_at, "Prometheus", "monitoring", source="anyone")
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
-    if cluster.has(Prometheus):
-        yield ScrapeJob("prometheus", cluster.with_role("monitoring"), cluster.of(Prometheus).port)
+def scrape_jobs(cluster: Cluster, prometheus: Prometheus) -> Iterator[ScrapeJob]:
+    yield ScrapeJob("prometheus", cluster.with_role("monitoring"), prometheus.port)
 
 
-def exported(cluster: Cluster) -> Iterator[Exported]:
-    if cluster.has(Prometheus):
-        yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "prometheus"))
+def exported(_: Prometheus) -> Iterator[Exported]:
+    yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "prometheus"))
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -10,25 +10,21 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.pull.resolved import GROUP, Pull, installs_itself
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
+def groups(cluster: Cluster, _: Pull) -> Iterator[Group]:
     """Nodes that nobody else depends on, so that each can change on its own."""
-    if cluster.has(Pull):
-        compute_only = (group for group in cluster.groups if group.roles == ("slurm-compute",))
-        members = tuple(group for group in compute_only if not targets_on(cluster, group))
-        yield Group(GROUP, members, before="gpu_node")
+    compute_only = (group for group in cluster.groups if group.roles == ("slurm-compute",))
+    members = tuple(group for group in compute_only if not targets_on(cluster, group))
+    yield Group(GROUP, members, before="gpu_node")
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(Pull):
-        yield Package(GROUP, "pull")
+def packages(_: Pull) -> Iterator[Package]:
+    yield Package(GROUP, "pull")
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if cluster.has(Pull):
-        pull = cluster.of(Pull)
-        directories = f"{pull.directory} and {pull.library} in {pull.repository}"
-        yield Requisite("git repository of the nodes", (GROUP,), directories)
-        yield Requisite("ansible-pull", (GROUP,), f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
+def requisites(pull: Pull) -> Iterator[Requisite]:
+    directories = f"{pull.directory} and {pull.library} in {pull.repository}"
+    yield Requisite("git repository of the nodes", (GROUP,), directories)
+    yield Requisite("ansible-pull", (GROUP,), f"ansible-core 2.17 or newer in {pull.programs} or /usr/bin")
 
 
 def first_boots(cluster: Cluster) -> Iterator[FirstBoot]:

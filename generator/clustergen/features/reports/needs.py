@@ -26,6 +26,5 @@ def exported(cluster: Cluster) -> Iterator[Exported]:
         yield Exported(METRICS)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if cluster.has(Reports):
-        yield SafeWriter("clustergen-usage-report")
+def writers(_: Reports) -> Iterator[SafeWriter]:
+    yield SafeWriter("clustergen-usage-report")

@@ -75,6 +75,5 @@ def exported(cluster: Cluster) -> Iterator[Exported]:
         yield Exported((*STATE_METRICS, POWER_METRIC) if switches_nodes_off(cluster) else STATE_METRICS)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if cluster.has(NodeExporter):
-        yield SafeWriter("clustergen-slurm-metrics")
+def writers(_: NodeExporter) -> Iterator[SafeWriter]:
+    yield SafeWriter("clustergen-slurm-metrics")

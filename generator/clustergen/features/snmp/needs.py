@@ -10,32 +10,26 @@ from clustergen.features.snmp.modules import AUTHS, UNIT, used
 from clustergen.features.snmp.resolved import Snmp
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(Snmp):
-        snmp = cluster.of(Snmp)
-        yield Daemon(snmp.port, snmp.port_at, "SNMP exporter", "monitoring", source=None)
+def daemons(snmp: Snmp) -> Iterator[Daemon]:
+    yield Daemon(snmp.port, snmp.port_at, "SNMP exporter", "monitoring", source=None)
 
 
-def scrape_jobs(cluster: Cluster) -> Iterator[ScrapeJob]:
+def scrape_jobs(snmp: Snmp) -> Iterator[ScrapeJob]:
     """Devices have the exporter's parameters as labels, which Prometheus does not store."""
-    if cluster.has(Snmp):
-        snmp = cluster.of(Snmp)
-        devices = tuple(
-            Targets(
-                (device.address,),
-                (
-                    ("instance", name),
-                    ("rack", device.rack or ""),
-                    ("__param_module", device.module),
-                    ("__param_auth", device.auth),
-                ),
-            )
-            for name, device in snmp.devices.items()
+    devices = tuple(
+        Targets(
+            (device.address,),
+            (
+                ("instance", name),
+                ("rack", device.rack or ""),
+                ("__param_module", device.module),
+                ("__param_auth", device.auth),
+            ),
         )
-        prober = f"localhost:{snmp.port}"
-        yield ScrapeJob(
-            "snmp", path="/snmp", interval_s=snmp.interval_s, others=devices, has_hosts=False, prober=prober
-        )
+        for name, device in snmp.devices.items()
+    )
+    prober = f"localhost:{snmp.port}"
+    yield ScrapeJob("snmp", path="/snmp", interval_s=snmp.interval_s, others=devices, has_hosts=False, prober=prober)
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:
@@ -43,9 +37,8 @@ def exported(cluster: Cluster) -> Iterator[Exported]:
         yield Exported(tuple(metric.name for metric in module.metrics))
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
-    if cluster.has(Snmp):
-        yield Secret("snmp", AUTHS, ("monitoring",), "prometheus", "0400", "given", effect=f"restart:{UNIT}")
+def secrets(_: Snmp) -> Iterator[Secret]:
+    yield Secret("snmp", AUTHS, ("monitoring",), "prometheus", "0400", "given", effect=f"restart:{UNIT}")
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -12,16 +12,14 @@ from clustergen.features.updates.resolved import Updates
 AUTOMATIC = "dnf-automatic.timer"
 
 
-def packages(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(Updates):
-        yield Package("all", "updates")
+def packages(_: Updates) -> Iterator[Package]:
+    yield Package("all", "updates")
 
 
 def packages_of(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf(AUTOMATIC, "updates")
 
 
-def variables(cluster: Cluster) -> Iterator[Variables]:
-    if cluster.has(Updates):
-        held = (name for family in ("debian", "rhel") for name in patterns(cluster.of(Updates).hold, family))
-        yield Variables("Updates", {"cluster_held_packages": list(dict.fromkeys(held))})
+def variables(updates: Updates) -> Iterator[Variables]:
+    held = (name for family in ("debian", "rhel") for name in patterns(updates.hold, family))
+    yield Variables("Updates", {"cluster_held_packages": list(dict.fromkeys(held))})

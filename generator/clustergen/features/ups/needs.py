@@ -13,39 +13,34 @@ SECRETS = "/etc/clustergen/nut"
 UNIT = "clustergen-ups.service"
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
-    if cluster.has(UpsShutdown):
-        yield Group(SERVER, server_group(cluster))
-        yield Group(SERVICE, fed_groups(cluster, clients=False))
-        yield Group(CLIENT, fed_groups(cluster, clients=True))
+def groups(cluster: Cluster, _: UpsShutdown) -> Iterator[Group]:
+    yield Group(SERVER, server_group(cluster))
+    yield Group(SERVICE, fed_groups(cluster, clients=False))
+    yield Group(CLIENT, fed_groups(cluster, clients=True))
 
 
-def daemons(cluster: Cluster) -> Iterator[Daemon]:
-    if cluster.has(UpsShutdown):
-        shutdown = cluster.of(UpsShutdown)
-        yield Daemon(shutdown.port, shutdown.port_at, "upsd", SERVER, members=server_group(cluster))
+def daemons(cluster: Cluster, shutdown: UpsShutdown) -> Iterator[Daemon]:
+    yield Daemon(shutdown.port, shutdown.port_at, "upsd", SERVER, members=server_group(cluster))
 
 
-def services(cluster: Cluster) -> Iterator[Service]:
+def services(_: UpsShutdown) -> Iterator[Service]:
     """Without them nobody hears that a UPS runs low."""
-    if cluster.has(UpsShutdown):
-        yield Service(SERVER, "nut-server")
-        yield from (Service(group, "nut-monitor") for group in (SERVER, SERVICE, CLIENT))
+    yield Service(SERVER, "nut-server")
+    yield from (Service(group, "nut-monitor") for group in (SERVER, SERVICE, CLIENT))
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
+def secrets(ups_shutdown: UpsShutdown) -> Iterator[Secret]:
     """NUT accepts neither a file nor the environment for them: clustergen-ups puts them into its files."""
-    if cluster.has(UpsShutdown):
-        effect = f"restart:{UNIT}"
-        yield Secret("ups-primary", f"{SECRETS}/primary", (SERVER,), "root", "0400", "given", effect=effect)
-        members = (SERVER, SERVICE, CLIENT)
-        yield Secret("ups-secondary", f"{SECRETS}/secondary", members, "root", "0400", "given", effect=effect)
-        devices = [device for device in cluster.of(UpsShutdown).devices.values() if device.address]
-        names = {"ups-snmp": "community"} if any(device.snmp is None for device in devices) else {}
-        if any(device.snmp for device in devices):
-            names |= {"ups-snmp-authentication": "authentication", "ups-snmp-privacy": "privacy"}
-        for name, file in names.items():
-            yield Secret(name, f"{SECRETS}/{file}", (SERVER,), "root", "0400", "given", effect=effect)
+    effect = f"restart:{UNIT}"
+    yield Secret("ups-primary", f"{SECRETS}/primary", (SERVER,), "root", "0400", "given", effect=effect)
+    members = (SERVER, SERVICE, CLIENT)
+    yield Secret("ups-secondary", f"{SECRETS}/secondary", members, "root", "0400", "given", effect=effect)
+    devices = [device for device in ups_shutdown.devices.values() if device.address]
+    names = {"ups-snmp": "community"} if any(device.snmp is None for device in devices) else {}
+    if any(device.snmp for device in devices):
+        names |= {"ups-snmp-authentication": "authentication", "ups-snmp-privacy": "privacy"}
+    for name, file in names.items():
+        yield Secret(name, f"{SECRETS}/{file}", (SERVER,), "root", "0400", "given", effect=effect)
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:
@@ -53,6 +48,6 @@ def packages(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("nut-server.service", "nut_server")
 
 
-def drivers(cluster: Cluster) -> Iterator[Package]:
-    if cluster.has(UpsShutdown) and any(device.address for device in cluster.of(UpsShutdown).devices.values()):
+def drivers(ups_shutdown: UpsShutdown) -> Iterator[Package]:
+    if any(device.address for device in ups_shutdown.devices.values()):
         yield Package(SERVER, "nut_snmp")

@@ -12,11 +12,10 @@ from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.features.user_guide.scripts import job_scripts
 
 
-def groups(cluster: Cluster) -> Iterator[Group]:
+def groups(cluster: Cluster, _: UserGuide) -> Iterator[Group]:
     """Where users log in."""
-    if cluster.has(UserGuide):
-        entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
-        yield Group("user_node", cluster.with_role(entrance), before="cloud")
+    entrance = next((role for role in ("login", "slurm-controller") if cluster.hosts(role)), "slurm-compute")
+    yield Group("user_node", cluster.with_role(entrance), before="cloud")
 
 
 def packages(cluster: Cluster) -> Iterator[Package]:
@@ -59,7 +58,6 @@ def moving(cluster: Cluster) -> Iterator[GuidePart]:
     )
 
 
-def job_peers(cluster: Cluster) -> Iterator[JobPeer]:
+def job_peers(_: UserGuide) -> Iterator[JobPeer]:
     """Tunnels to Jupyter begin where users log in."""
-    if cluster.has(UserGuide):
-        yield JobPeer("user_node")
+    yield JobPeer("user_node")
