@@ -27,9 +27,8 @@ class Document:
 
 
 def docker(cluster: Cluster, node_type: NodeType) -> Document | None:
-    if not cluster.has(Docker):
+    if (engine := cluster.get(Docker)) is None:
         return None
-    engine = cluster.of(Docker)
     settings: dict[str, Any] = {
         # Containers keep running while the daemon restarts; their output cannot fill the disk.
         "live-restore": True,
@@ -90,9 +89,8 @@ def podman(cluster: Cluster, node_type: NodeType) -> PodmanSettings | None:
 
 
 def apptainer(cluster: Cluster, node_type: NodeType) -> Apptainer | None:
-    if not cluster.has(Apptainer):
+    if (runtime := cluster.get(Apptainer)) is None:
         return None
-    runtime = cluster.of(Apptainer)
     return replace(runtime, binds=(*_node_files(cluster, node_type), *runtime.binds))
 
 

@@ -38,9 +38,8 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
 
 
 def unit(cluster: Cluster) -> DriftUnit | None:
-    if not cluster.has(Drift):
+    if (drift := cluster.get(Drift)) is None:
         return None
-    drift = cluster.of(Drift)
     return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_s)
 
 

@@ -61,9 +61,8 @@ class Contact:
 
 
 def settings(cluster: Cluster) -> Settings | None:
-    if not cluster.has(Grafana):
+    if (grafana := cluster.get(Grafana)) is None:
         return None
-    grafana = cluster.of(Grafana)
     tls = grafana.tls
     url = urlsplit(grafana.url) if grafana.url else None
     return Settings(

@@ -91,9 +91,8 @@ class OpenFiles:
 
 
 def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
-    if not cluster.has(Logs):
+    if (logs := cluster.get(Logs)) is None:
         return None
-    logs = cluster.of(Logs)
     domain = cluster.networks.management.domain
     collectors = tuple(
         Target(host, (host, f"{host}.{domain}") if domain else (host,)) for host in cluster.hosts("log-collector")

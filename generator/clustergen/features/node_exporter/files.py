@@ -33,9 +33,8 @@ class StateDirectory:
 
 
 def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if not cluster.has(NodeExporter):
+    if (exporter := cluster.get(NodeExporter)) is None:
         return None
-    exporter = cluster.of(NodeExporter)
     return Arguments(
         os.fact("node_exporter_unit"),
         (

@@ -59,9 +59,8 @@ class Backup:
 
 
 def values(cluster: Cluster) -> Values | None:
-    if not cluster.has(Notebooks):
+    if (notebooks := cluster.get(Notebooks)) is None:
         return None
-    notebooks = cluster.of(Notebooks)
     tls = notebooks.tls
     return Values(
         bind_url=f"https://:{notebooks.port}" if tls else f"http://127.0.0.1:{notebooks.port}",
@@ -94,9 +93,8 @@ def _row(choice: Choice) -> dict[str, Any]:
 
 
 def hub(cluster: Cluster) -> Hub | None:
-    if not cluster.has(Notebooks):
+    if (notebooks := cluster.get(Notebooks)) is None:
         return None
-    notebooks = cluster.of(Notebooks)
     return Hub(notebooks.host, notebooks.group, PROGRAMS, _STATE)
 
 

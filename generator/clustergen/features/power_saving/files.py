@@ -38,9 +38,8 @@ class Values:
 
 
 def values(cluster: Cluster) -> Values | None:
-    if not cluster.has(PowerSaving):
+    if (saving := cluster.get(PowerSaving)) is None:
         return None
-    saving = cluster.of(PowerSaving)
     return Values(
         protocol=protocol_of_bmcs(cluster) or "",
         command=saving.command or "",

@@ -29,9 +29,8 @@ def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
 
 
 def exceptions(cluster: Cluster) -> Iterator[Finding]:
-    if not cluster.has(PowerSaving):
+    if (saving := cluster.get(PowerSaving)) is None:
         return
-    saving = cluster.of(PowerSaving)
     hosts = {host for group in cluster.compute for host in group.hosts}
     for host in expand(saving.except_nodes) if saving.except_nodes else ():
         if host not in hosts:

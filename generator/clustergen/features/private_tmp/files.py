@@ -26,9 +26,8 @@ class JobContainer:
 
 
 def job_container(cluster: Cluster) -> JobContainer | None:
-    if not cluster.has(PrivateTmp):
+    if (spec := cluster.get(PrivateTmp)) is None:
         return None
-    spec = cluster.of(PrivateTmp)
     (private,) = directories(cluster)
     stated = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
     return JobContainer(spec.path.rstrip("/"), private.text, stated, spec.shared)

@@ -25,8 +25,7 @@ STORE = Use(
 
 
 def directories(cluster: Cluster) -> Iterator[PrivateDirectories]:
-    if cluster.has(PrivateTmp):
-        spec = cluster.of(PrivateTmp)
+    if spec := cluster.get(PrivateTmp):
         yield PrivateDirectories(spec.directories, "slurm.private_tmp", spec.path)
 
 

@@ -27,9 +27,8 @@ _HINT = "write /tmp, /var/tmp, /dev/shm, or a directory on a local disk of stora
 
 
 def too_new(cluster: Cluster) -> Iterator[Finding]:
-    if not cluster.has(PrivateTmp):
+    if (spec := cluster.get(PrivateTmp)) is None:
         return
-    spec = cluster.of(PrivateTmp)
     differs = {plain(directory) for directory in spec.directories} != _DEFAULT
     for name, key, is_used in (("directories", "Dirs", differs), ("shared", "Shared", spec.shared)):
         row = slurm.key("job_container.conf", key)

@@ -80,9 +80,8 @@ class Program:
 
 
 def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
-    if not cluster.has(Provisioning):
+    if (spec := cluster.get(Provisioning)) is None:
         return None
-    spec = cluster.of(Provisioning)
     with_files = {file.group for file in outline.files.values() if file.group}
     kinds: dict[tuple[str, tuple[str, ...]], NodeType] = {}
     members: list[tuple[NodeGroup, tuple[str, tuple[str, ...]]]] = []

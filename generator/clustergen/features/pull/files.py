@@ -46,9 +46,8 @@ class Signers:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    if not cluster.has(Pull):
+    if (pull := cluster.get(Pull)) is None:
         return None
-    pull = cluster.of(Pull)
     return copied(
         Values,
         pull,

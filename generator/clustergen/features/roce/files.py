@@ -50,9 +50,8 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
 
 
 def roce_qos(cluster: Cluster) -> RoceQos | None:
-    if not cluster.has(Roce):
+    if (roce := cluster.get(Roce)) is None:
         return None
-    roce = cluster.of(Roce)
     return RoceQos(
         trust=roce.trust,
         dscp=roce.dscp,

@@ -60,18 +60,16 @@ def unit(cluster: Cluster) -> Unit | None:
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    if not cluster.has(UpsShutdown):
+    if (shutdown := cluster.get(UpsShutdown)) is None:
         return None
-    shutdown = cluster.of(UpsShutdown)
     feeds = {name: device.feeds for name, device in shutdown.devices.items()}
     compute = tuple(cluster.hosts("slurm-compute"))
     return Values(shutdown.port, os.fact("nut_dir"), feeds, shutdown.minimum, compute)
 
 
 def server(cluster: Cluster) -> Server | None:
-    if not cluster.has(UpsShutdown):
+    if (shutdown := cluster.get(UpsShutdown)) is None:
         return None
-    shutdown = cluster.of(UpsShutdown)
     return Server(shutdown.port, shutdown.devices, shutdown.after_s, _PROGRAM)
 
 
