@@ -6,12 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from strategies.trees import (
-    COMPUTE,
-    HEAD,
-    manifest,
-    tree_of,
-)
+from strategies.trees import COMPUTE, HEAD, manifest, tree_of
 
 UNITS = "/etc/systemd/system"
 LUSTRE = {"type": "lustre", "mount": "/mnt/lustre", "mgs": ["10.1.0.1@o2ib,10.0.0.201@tcp", "10.1.0.2@o2ib"]}

@@ -7,15 +7,7 @@ from ipaddress import ip_network
 
 from clustergen.catalogue.network import ports
 from clustergen.cluster.ansible import Ssh
-from clustergen.cluster.contributions import (
-    BmcAccount,
-    Daemon,
-    Secret,
-    Source,
-    Unit,
-    Variables,
-    ports_of_jobs,
-)
+from clustergen.cluster.contributions import BmcAccount, Daemon, Secret, Source, Unit, Variables, ports_of_jobs
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, Accounting

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import (
-    Daemon,
-    NodePath,
-    Package,
-    Repository,
-    Secret,
-    range_of_ports,
-)
+from clustergen.cluster.contributions import Daemon, NodePath, Package, Repository, Secret, range_of_ports
 from clustergen.cluster.entry import SecretFile
 from clustergen.cluster.exports import server_of
 from clustergen.cluster.file_system import file_systems

@@ -19,16 +19,7 @@ from typing import IO, NamedTuple
 import pytest
 
 from clustergen.compile import validate
-from strategies.trees import (
-    COMPUTE,
-    HEAD,
-    calls,
-    manifest,
-    node_files,
-    run_script,
-    runnable,
-    tree_of,
-)
+from strategies.trees import COMPUTE, HEAD, calls, manifest, node_files, run_script, runnable, tree_of
 
 ROOT = Path(__file__).parents[3]
 DAY = 86400

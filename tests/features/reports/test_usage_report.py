@@ -17,17 +17,7 @@ from clustergen.verify.slurm_roots import root_with
 from conftest import require_slurm
 from strategies.slurm_daemons import DAEMONS
 from strategies.slurm_trees import cluster
-from strategies.trees import (
-    COMPUTE,
-    HEAD,
-    codes_of,
-    lay_out,
-    manifest,
-    node_files,
-    runnable,
-    text_of,
-    tree_of,
-)
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, runnable, text_of, tree_of
 
 SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 MONITOR = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["monitoring"]}

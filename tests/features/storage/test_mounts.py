@@ -14,27 +14,8 @@ from clustergen.render.mounts import merged
 from clustergen.render.unit_names import escape_path, mount_unit
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.file_systems import (
-    BEEGFS,
-    CEPH,
-    LOCAL,
-    LUSTRE,
-    NFS,
-    UNITS,
-    WEKA,
-    options,
-    stored,
-)
-from strategies.trees import (
-    COMPUTE,
-    HEAD,
-    codes_of,
-    lay_out,
-    manifest,
-    node_files,
-    text_of,
-    tree_of,
-)
+from strategies.file_systems import BEEGFS, CEPH, LOCAL, LUSTRE, NFS, UNITS, WEKA, options, stored
+from strategies.trees import COMPUTE, HEAD, codes_of, lay_out, manifest, node_files, text_of, tree_of
 
 PATHS = st.lists(st.text("abzAZ019-_.:@+,%", min_size=1, max_size=8), min_size=1, max_size=4).map(
     lambda parts: "/" + "/".join(part for part in parts if set(part) != {"."}) or "/x"

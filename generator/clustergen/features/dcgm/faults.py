@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from clustergen.catalogue.gpu_health import Incident, Xid, dcgm_incidents, xids_of
 from clustergen.cluster.dcgm import by_generation, dcgm_types, exports
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.render.alerts import (
-    BLANK_COUNT,
-    WHERE,
-    Alert,
-    Severity,
-    for_types,
-    one_of,
-    window,
-)
+from clustergen.render.alerts import BLANK_COUNT, WHERE, Alert, Severity, for_types, one_of, window
 
 XIDS = "DCGM_EXP_XID_ERRORS_COUNT"
 _HEALTH = "DCGM_EXP_GPU_HEALTH_STATUS"

@@ -12,13 +12,7 @@ from clustergen.catalogue.dcgm import NvlinkCounter, nvlink_counters
 from clustergen.cluster.dcgm import NVLINK_BIT_ERRORS, dcgm_types, exports, reports
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nvlink import domain_nodes
-from clustergen.render.alerts import (
-    BLANK_COUNT,
-    WHERE,
-    Alert,
-    Recording,
-    window,
-)
+from clustergen.render.alerts import BLANK_COUNT, WHERE, Alert, Recording, window
 
 _BER_EXPONENT = 12  # worse than 1e-12 is DCGM's own limit from 4.6 on
 _NO_BER = 15 * 256 + 255  # mantissa and exponent where no rate was measured

@@ -9,11 +9,7 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import rail_gateway, rail_network, rail_suffix
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
-from clustergen.cluster.rails import (
-    addressed_rails,
-    interface,
-    rdma_device,
-)
+from clustergen.cluster.rails import addressed_rails, interface, rdma_device
 from clustergen.records import record
 from clustergen.render.views.fixed import Fixed
 

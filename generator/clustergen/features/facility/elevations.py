@@ -14,17 +14,7 @@ from clustergen.diagnostics.words import counted
 from clustergen.facility.model import Device, Fixture, Place
 from clustergen.facility.placement import fixtures
 from clustergen.facility.power import Load, rack_loads
-from clustergen.features.facility.drawing import (
-    BOLD,
-    MARGIN,
-    Swatch,
-    Text,
-    fitted,
-    legend,
-    lines,
-    roles,
-    width,
-)
+from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, fitted, legend, lines, roles, width
 from clustergen.hostlist import compress, expand
 from clustergen.records import record
 from clustergen.render.views.tables import marked

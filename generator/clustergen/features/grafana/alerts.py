@@ -8,12 +8,7 @@ from clustergen.cluster.dcgm import BUSY_PERCENT, Dcgm, dcgm_types, gpus_in_jobs
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.monitoring import NodeExporter, own_endpoint
 from clustergen.features.grafana.resolved import Grafana
-from clustergen.render.alerts import (
-    BLANK_COUNT,
-    Recording,
-    Topic,
-    window,
-)
+from clustergen.render.alerts import BLANK_COUNT, Recording, Topic, window
 
 _GPU = "instance, node_type, gpu"
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clustergen.catalogue.nccl import (
-    FINDS_GID,
-    LAST,
-    NcclParam,
-    nccl_param,
-    nccl_params,
-    never_there,
-)
+from clustergen.catalogue.nccl import FINDS_GID, LAST, NcclParam, nccl_param, nccl_params, never_there
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.cluster.environment import unprintable
 from clustergen.cluster.fabric import are_guessed

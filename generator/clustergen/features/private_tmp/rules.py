@@ -6,15 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.system_paths import is_below, nearest, plain, system_paths
-from clustergen.cluster.directories import (
-    CLOSED,
-    TEMPORARY,
-    owner,
-    paths_of,
-    refusal,
-    whose,
-    writers,
-)
+from clustergen.cluster.directories import CLOSED, TEMPORARY, owner, paths_of, refusal, whose, writers
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.private_tmp.resolved import PrivateTmp

@@ -23,14 +23,7 @@ from clustergen.records import fields, record
 from clustergen.render.file import File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed
-from clustergen.render.views.packages import (
-    Provision,
-    disks,
-    exports,
-    packages_by_group,
-    paths_by_group,
-    provision,
-)
+from clustergen.render.views.packages import Provision, disks, exports, packages_by_group, paths_by_group, provision
 from clustergen.render.views.units import units_by_group
 
 

@@ -11,18 +11,8 @@ import pytest
 from clustergen.catalogue.storage import beegfs_keys
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.render.formats import RenderError
-from strategies.file_systems import (
-    BEEGFS,
-    UNITS,
-    options,
-    stored,
-)
-from strategies.trees import (
-    manifest,
-    node_files,
-    text_of,
-    tree_of,
-)
+from strategies.file_systems import BEEGFS, UNITS, options, stored
+from strategies.trees import manifest, node_files, text_of, tree_of
 
 
 def beegfs_conf(text: str) -> dict[str, str]:

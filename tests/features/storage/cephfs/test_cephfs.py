@@ -6,15 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from strategies.file_systems import (
-    CEPH,
-    UNITS,
-    options,
-    stored,
-)
-from strategies.trees import (
-    text_of,
-)
+from strategies.file_systems import CEPH, UNITS, options, stored
+from strategies.trees import text_of
 
 
 def test_ceph_has_no_secret_in_the_tree(tmp_path: Path) -> None:

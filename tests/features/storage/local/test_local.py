@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from strategies.file_systems import (
-    LOCAL,
-    UNITS,
-    stored,
-)
-from strategies.trees import (
-    text_of,
-)
+from strategies.file_systems import LOCAL, UNITS, stored
+from strategies.trees import text_of
 
 
 def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:

@@ -11,26 +11,9 @@ import pytest
 import yaml
 
 from clustergen.render.formats import RenderError
-from strategies.file_systems import (
-    FABRIC,
-    LUSTRE,
-    ON_FABRIC,
-    UNITS,
-    stored,
-)
+from strategies.file_systems import FABRIC, LUSTRE, ON_FABRIC, UNITS, stored
 from strategies.findings import diagnosed
-from strategies.trees import (
-    COMPUTE,
-    GPU,
-    HEAD,
-    calls,
-    manifest,
-    node_files,
-    run_script,
-    runnable,
-    text_of,
-    tree_of,
-)
+from strategies.trees import COMPUTE, GPU, HEAD, calls, manifest, node_files, run_script, runnable, text_of, tree_of
 
 
 def test_all_nids_are_in_the_device(tmp_path: Path) -> None:

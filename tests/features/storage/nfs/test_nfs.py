@@ -13,15 +13,7 @@ from clustergen.features.storage.nfs.resolved import ZfsPool
 from clustergen.features.storage.nfs.zfs import vdevs
 from clustergen.verify import sandbox
 from clustergen.verify.slurm_roots import root_with
-from strategies.file_systems import (
-    FABRIC,
-    NFS,
-    ON_FABRIC,
-    SERVER,
-    UNITS,
-    options,
-    stored,
-)
+from strategies.file_systems import FABRIC, NFS, ON_FABRIC, SERVER, UNITS, options, stored
 from strategies.trees import (
     COMPUTE,
     GPU,

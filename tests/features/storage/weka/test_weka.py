@@ -7,24 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from strategies.file_systems import (
-    UNITS,
-    WEKA,
-    options,
-    stored,
-)
-from strategies.trees import (
-    COMPUTE,
-    GPU,
-    HEAD,
-    codes_of,
-    manifest,
-    node_files,
-    run_script,
-    runnable,
-    text_of,
-    tree_of,
-)
+from strategies.file_systems import UNITS, WEKA, options, stored
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, run_script, runnable, text_of, tree_of
 
 
 def test_weka_takes_the_ports_of_each_node_type(tmp_path: Path) -> None:

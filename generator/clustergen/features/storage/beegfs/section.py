@@ -2,17 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from clustergen.manifest.base import (
-    AbsolutePath,
-    Cidr,
-    Device,
-    Endpoint,
-    HostList,
-    HostName,
-    Options,
-    Section,
-    field,
-)
+from clustergen.manifest.base import AbsolutePath, Cidr, Device, Endpoint, HostList, HostName, Options, Section, field
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.quotas import OwnerQuota
 

@@ -2,15 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from clustergen.manifest.base import (
-    AbsolutePath,
-    Endpoint,
-    HostList,
-    HostName,
-    Section,
-    field,
-    text,
-)
+from clustergen.manifest.base import AbsolutePath, Endpoint, HostList, HostName, Section, field, text
 from clustergen.manifest.mount import FileSystemName, Mount
 from clustergen.manifest.quotas import DirectoryQuota
 

@@ -5,13 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from clustergen.catalogue.roles import Role
-from clustergen.manifest.base import (
-    POSITIVE,
-    FileSystemDevice,
-    Name,
-    Section,
-    field,
-)
+from clustergen.manifest.base import POSITIVE, FileSystemDevice, Name, Section, field
 from clustergen.manifest.mount import Mount
 from clustergen.units import Bytes
 

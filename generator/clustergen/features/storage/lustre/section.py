@@ -4,15 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import (
-    AbsolutePath,
-    Device,
-    HostName,
-    Options,
-    Section,
-    field,
-    text,
-)
+from clustergen.manifest.base import AbsolutePath, Device, HostName, Options, Section, field, text
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.quotas import ProjectQuota
 from clustergen.units import Bytes

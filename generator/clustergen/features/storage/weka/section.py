@@ -4,12 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from clustergen.manifest.base import (
-    Device,
-    Host,
-    field,
-    text,
-)
+from clustergen.manifest.base import Device, Host, field, text
 from clustergen.manifest.mount import Mount
 
 

@@ -59,10 +59,7 @@ version:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.clustergen.cluster.plugins.module_utils import held
-from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_packages import (
-    PackageError,
-    manager,
-)
+from ansible_collections.clustergen.cluster.plugins.module_utils.slurm_packages import PackageError, manager
 
 _FIRST = ("slurm-client", "slurm-smd-client", "slurm", "slurm-smd")
 
