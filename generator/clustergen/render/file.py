@@ -21,7 +21,7 @@ program has to know of the cluster is a row with `values=True`: the fields of it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from clustergen.cluster.model import Cluster
@@ -29,6 +29,8 @@ from clustergen.records import record
 from clustergen.render.effects import NONE, Effect
 from clustergen.render.formats import PYTHON, SHELL, Format, format_of
 
+Context = Mapping[str, object]
+"""What a template sees, by name: a view of few values, for which a record would only be another name."""
 View = Callable[..., Any]
 
 

@@ -23,8 +23,8 @@ def print_json(view: Any) -> str:
 def print_shell(view: Any) -> str:
     """One assignment per field; True and False are the words, None is empty."""
     lines = ["# shellcheck shell=bash disable=SC2034"]
-    for name in fields(view):
-        lines += _assignment(name, getattr(view, name))
+    for name in view if isinstance(view, Mapping) else fields(view):
+        lines += _assignment(name, view[name] if isinstance(view, Mapping) else getattr(view, name))
     return "\n".join(lines) + "\n"
 
 

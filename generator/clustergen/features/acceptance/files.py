@@ -14,20 +14,13 @@ from clustergen.features.acceptance.gates import Gate, GatedType, gated_types, g
 from clustergen.features.acceptance.resolved import Acceptance
 from clustergen.hostlist import expand
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import Safe, one_line
 from clustergen.render.views.tables import Table
 
 FORMAT = 1
 _MOST_JOBS = 64  # srun processes at once on the controller
 _SIGNS = {"least": "≥", "most": "≤", "equal": "="}
-
-
-@record
-class GatesFile:
-    """The whole text: one gate a line, so that a changed floor is a changed line."""
-
-    text: Safe
 
 
 @record
@@ -51,7 +44,8 @@ def _is_enabled(cluster: Cluster) -> bool:
     return cluster.has(Acceptance) and bool(gated_types(cluster))
 
 
-def gates_json(cluster: Cluster) -> GatesFile | None:
+def gates_json(cluster: Cluster) -> Context | None:
+    """The whole text: one gate a line, so that a changed floor is a changed line."""
     if not _is_enabled(cluster):
         return None
     mpi = cluster.of(Resources).mpi_default
@@ -70,7 +64,7 @@ def gates_json(cluster: Cluster) -> GatesFile | None:
     ]
     for line in "\n".join(lines).split("\n"):
         one_line(line)
-    return GatesFile(Safe("\n".join(lines)))
+    return {"text": Safe("\n".join(lines))}
 
 
 def _type(gated: GatedType) -> dict[str, str]:

@@ -32,13 +32,6 @@ class Service:
     has_peers: bool
 
 
-@record
-class Unit:
-    """The drop-in with the arguments of this host."""
-
-    unit: str
-
-
 def _arguments(cluster: Cluster) -> tuple[str, ...]:
     return (f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}", "--cluster.listen-address=")  # alone
 
@@ -62,8 +55,15 @@ def peers(cluster: Cluster, os: OperatingSystem) -> dict[str, Arguments] | None:
     }
 
 
-def drop_in(cluster: Cluster, os: OperatingSystem) -> Unit | None:
-    return Unit(os.fact("alertmanager_unit")) if _has_peers(cluster) else None
+@record
+class DropIn:
+    """The drop-in with the arguments of this host."""
+
+    unit: str
+
+
+def drop_in(cluster: Cluster, os: OperatingSystem) -> DropIn | None:
+    return DropIn(os.fact("alertmanager_unit")) if _has_peers(cluster) else None
 
 
 def _endpoint(address: str, port: int) -> str:

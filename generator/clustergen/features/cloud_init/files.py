@@ -11,7 +11,7 @@ from clustergen.cluster.contributions import FirstBoot
 from clustergen.cluster.interfaces import HostInterface, Member, configured, host_interfaces, interfaces
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF, YAML
 from clustergen.render.tree import Outline
 
@@ -55,16 +55,6 @@ class Node:
     mac: str
     management: str
     storage: str
-
-
-@record
-class Nodes:
-    nodes: tuple[Node, ...]
-
-
-@record
-class Program:
-    cluster: str
 
 
 _Profile = tuple[str, tuple[HostInterface, ...], str]
@@ -112,7 +102,7 @@ def _network_config(kind: str, rows: tuple[HostInterface, ...], boots: str) -> N
     return NetworkConfig(kind, boots, tuple(Section(key, members) for key, members in by_kind if members))
 
 
-def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
+def nodes(cluster: Cluster, outline: Outline) -> Context | None:
     names, boots = _names(cluster), cluster.needs(FirstBoot)
     rows = []
     for group, profile in _profiles(cluster):
@@ -124,11 +114,11 @@ def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
             is_configured = any(row.network == "storage" for row in profile[1])
             storage = group.storage[index] if group.storage and is_configured else _NONE
             rows.append(Node(host, names[profile], system, mac, group.addresses[index], storage))
-    return Nodes(tuple(rows)) if rows else None
+    return {"nodes": tuple(rows)} if rows else None
 
 
-def program(cluster: Cluster) -> Program | None:
-    return Program(cluster.name) if _names(cluster) else None
+def program(cluster: Cluster) -> Context | None:
+    return {"cluster": cluster.name} if _names(cluster) else None
 
 
 FILES = (

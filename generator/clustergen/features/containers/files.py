@@ -11,7 +11,7 @@ from clustergen.features.containers.pyxis_resolved import Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.records import record, replace
 from clustergen.render.effects import CREATE, Effect, restart, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import JSON, SLURM, Safe
 from clustergen.render.slurm_files import configuration
 
@@ -19,14 +19,8 @@ DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"
 
 
-@record
-class Document:
+def docker(cluster: Cluster, node_type: NodeType) -> Context | None:
     """A JSON file."""
-
-    text: Safe
-
-
-def docker(cluster: Cluster, node_type: NodeType) -> Document | None:
     if (engine := cluster.get(Docker)) is None:
         return None
     settings: dict[str, Any] = {
@@ -42,17 +36,12 @@ def docker(cluster: Cluster, node_type: NodeType) -> Document | None:
         settings["registry-mirrors"] = [engine.mirror]
     if node_type.gpus:
         settings["runtimes"] = {"nvidia": {"path": "nvidia-container-runtime", "args": []}}
-    return Document(Safe(json.dumps(settings, indent=2)))
+    return {"text": Safe(json.dumps(settings, indent=2))}
 
 
-@record
-class Socket:
-    group: str
-
-
-def docker_socket(cluster: Cluster) -> Socket | None:
+def docker_socket(cluster: Cluster) -> Context | None:
     """systemd opens Docker's socket, so that the daemon's own setting of its group has no effect."""
-    return Socket(cluster.of(Docker).group) if cluster.has(Docker) else None
+    return {"group": cluster.of(Docker).group} if cluster.has(Docker) else None
 
 
 def registries(cluster: Cluster) -> Mirrors | None:
@@ -104,20 +93,14 @@ def cdi_unit(cluster: Cluster, node_type: NodeType) -> CdiUnit:
     return CdiUnit(" ".join(("nvidia-persistenced.service", *units)))
 
 
-@record
-class OciSettings:
+def oci_jobs(cluster: Cluster) -> Context | None:
     """`command`: of the runtime, with its options."""
-
-    command: str
-
-
-def oci_jobs(cluster: Cluster) -> OciSettings | None:
     if not cluster.has(OciJobs):
         return None
     runtime = cluster.of(OciJobs).runtime
     # The container stays in the control group that slurmd made for the step.
     manager = " --cgroup-manager=disabled" if runtime == "crun" else ""
-    return OciSettings(f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U")
+    return {"command": f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U"}
 
 
 FILES: tuple[File, ...] = (

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.features.containers.resolved import Podman
-from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views.user_directories import SOURCE, UserDirectories
 
 _PROGRAM = "usr/local/sbin/clustergen-user-directories"
 
 
-@record
-class Login:
-    program: str
+def _storage(cluster: Cluster) -> str | None:
+    return cluster.of(Podman).storage if cluster.has(Podman) else None
 
 
-@record
-class Storage:
-    directory: str
-
-
-def podman_storage(cluster: Cluster) -> Storage | None:
-    return Storage(place) if cluster.has(Podman) and (place := cluster.of(Podman).storage) else None
+def podman_storage(cluster: Cluster) -> Context | None:
+    return {"directory": directory} if (directory := _storage(cluster)) else None
 
 
 def at_login(cluster: Cluster) -> UserDirectories | None:
-    storage = podman_storage(cluster)
-    return UserDirectories(((storage.directory, "USER"),)) if storage else None
+    return UserDirectories(((directory, "USER"),)) if (directory := _storage(cluster)) else None
 
 
-def login(cluster: Cluster) -> Login | None:
-    return Login(f"/{_PROGRAM}") if podman_storage(cluster) else None
+def login(cluster: Cluster) -> Context | None:
+    return {"program": f"/{_PROGRAM}"} if _storage(cluster) else None
 
 
 FILES: tuple[File, ...] = (

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.features.containers import pyxis_resolved as resolved
-from clustergen.records import record
 from clustergen.render.effects import CREATE
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF
 
 
-@record
-class Enroot:
-    cache: str
-
-
-def enroot(cluster: Cluster) -> Enroot | None:
-    return Enroot(cluster.of(resolved.Pyxis).cache.rstrip("/")) if cluster.has(resolved.Pyxis) else None
+def enroot(cluster: Cluster) -> Context | None:
+    return {"cache": cluster.of(resolved.Pyxis).cache.rstrip("/")} if cluster.has(resolved.Pyxis) else None
 
 
 FILES: tuple[File, ...] = (

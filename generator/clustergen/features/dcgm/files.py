@@ -14,7 +14,7 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.features.dcgm.needs import runs_host_engine
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.fixed import Fixed
 
@@ -51,14 +51,6 @@ class Exporter:
     interval: int
     host_engine: str
     job_map: str | None
-
-
-@record
-class JobMap:
-    """The directory of the map of GPUs to jobs, and its text file of node_exporter, empty where there is none."""
-
-    job_map: str
-    metrics: str
 
 
 def has_profiling(gpu: Gpu) -> bool:
@@ -115,20 +107,15 @@ def exporter(cluster: Cluster, node_type: NodeType) -> Exporter | None:
     return Exporter(COUNTERS, spec.port, spec.interval_ms, HOST_ENGINE, labels)
 
 
-def job_map_directory(cluster: Cluster, node_type: NodeType) -> JobMap | None:
+def job_map_directory(cluster: Cluster, node_type: NodeType) -> Context | None:
+    """The directory of the map of GPUs to jobs, and its text file of node_exporter, empty where there is none."""
     directory = job_map(cluster, node_type)
-    return JobMap(directory, job_metrics(cluster, node_type)) if directory else None
+    return {"job_map": directory, "metrics": job_metrics(cluster, node_type)} if directory else None
 
 
-@record
-class Guard:
+def guard(cluster: Cluster, node_type: NodeType) -> Context | None:
     """The port of nv-hostengine."""
-
-    port: int
-
-
-def guard(cluster: Cluster, node_type: NodeType) -> Guard | None:
-    return Guard(ports()["dcgm"].port) if runs_host_engine(cluster, node_type) else None
+    return {"port": ports()["dcgm"].port} if runs_host_engine(cluster, node_type) else None
 
 
 def guard_unit(cluster: Cluster, node_type: NodeType) -> Fixed | None:

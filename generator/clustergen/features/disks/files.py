@@ -7,19 +7,13 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.disks.needs import TEXTFILE
 from clustergen.features.disks.resolved import DiskHealth
-from clustergen.records import record
+from clustergen.render.file import Context
 from clustergen.render.timers import timed
 
 
-@record
-class Values:
+def values(cluster: Cluster, os: OperatingSystem) -> Context | None:
     """The program's: the file that it writes."""
-
-    metrics_file: str
-
-
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    return Values(textfile(cluster, os, TEXTFILE)) if cluster.has(DiskHealth) else None
+    return {"metrics_file": textfile(cluster, os, TEXTFILE)} if cluster.has(DiskHealth) else None
 
 
 FILES = tuple(timed("all", "metrics/clustergen-disk-metrics.py", values))

@@ -7,15 +7,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.environment.needs import GROUP, PROGRAM
 from clustergen.features.environment.resolved import Environment
 from clustergen.records import record
-from clustergen.render.file import File
-
-
-@record
-class CudaModule:
-    """A toolkit."""
-
-    release: str
-    root: str
+from clustergen.render.file import Context, File
 
 
 @record
@@ -42,17 +34,10 @@ class Pins:
     pins: tuple[tuple[str, str], ...]  # packages, version
 
 
-@record
-class Values:
-    """The program's."""
-
-    directory: str
-    environments: tuple[dict[str, object], ...]
-
-
-def cuda_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, CudaModule]:
+def cuda_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, Context]:
+    """A toolkit."""
     releases = cluster.of(Environment).cuda if cluster.has(Environment) else ()
-    return {release: CudaModule(release, f"/usr/local/cuda-{release}") for release in releases}
+    return {release: {"release": release, "root": f"/usr/local/cuda-{release}"} for release in releases}
 
 
 def python_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, PythonModule]:
@@ -88,14 +73,15 @@ def pins(cluster: Cluster, os: OperatingSystem) -> Pins | None:
     return Pins(tuple(result)) if result else None
 
 
-def values(cluster: Cluster) -> Values | None:
+def values(cluster: Cluster) -> Context | None:
+    """The program's."""
     if not cluster.has(Environment) or not cluster.of(Environment).python:
         return None
     environment = cluster.of(Environment)
     builds: list[dict[str, object]] = [
         {"name": name, "packages": list(one.packages), "index": one.index} for name, one in environment.python.items()
     ]
-    return Values(environment.directory, tuple(builds))
+    return {"directory": environment.directory, "environments": tuple(builds)}
 
 
 _MODULES = f"{GROUP}/{{os.module_dir}}"

@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.file_cache.needs import GROUP, UNIT
 from clustergen.records import record
 from clustergen.render.effects import restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.mounts import device_path
 from clustergen.render.unit_names import mount_unit
 
@@ -21,14 +21,6 @@ class Settings:
 
     directory: str
     cache: FileCache
-    is_labelled: bool
-
-
-@record
-class Unit:
-    """cachefilesd.service. `is_labelled`: SELinux demands a label that a new file system lacks."""
-
-    directory: str
     is_labelled: bool
 
 
@@ -56,8 +48,9 @@ def settings(cluster: Cluster, os: OperatingSystem) -> Settings | None:
     return Settings(DIRECTORY, cache, os.yes("selinux")) if cache else None
 
 
-def unit(cluster: Cluster, os: OperatingSystem) -> Unit | None:
-    return Unit(DIRECTORY, os.yes("selinux")) if cluster.has(FileCache) else None
+def unit(cluster: Cluster, os: OperatingSystem) -> Context | None:
+    """cachefilesd.service. `is_labelled`: SELinux demands a label that a new file system lacks."""
+    return {"directory": DIRECTORY, "is_labelled": os.yes("selinux")} if cluster.has(FileCache) else None
 
 
 def has_cache(cluster: Cluster) -> bool:

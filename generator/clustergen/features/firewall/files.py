@@ -9,20 +9,14 @@ from __future__ import annotations
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.host import Firewall
 from clustergen.cluster.model import Cluster
-from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views.fixed import Fixed
 
 UNIT = "clustergen-firewall.service"
 
 
-@record
-class Zone:
-    networks: tuple[str, ...]
-
-
-def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
+def zone(cluster: Cluster, os: OperatingSystem) -> Context | None:
     """The networks of the manifest whose addresses are the nodes' own; None where the system has no firewalld."""
     spec = cluster.networks
     fabric = spec.fabric
@@ -34,7 +28,7 @@ def zone(cluster: Cluster, os: OperatingSystem) -> Zone | None:
     networks = tuple(dict.fromkeys(cidr for cidr in cidrs if cidr))
     if not networks or not cluster.of(Firewall).opens or os.fact("firewall") != "firewalld":
         return None
-    return Zone(networks)
+    return {"networks": networks}
 
 
 def reload_unit(cluster: Cluster, os: OperatingSystem) -> Fixed | None:

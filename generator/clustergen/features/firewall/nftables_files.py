@@ -18,7 +18,7 @@ from clustergen.cluster.model import Cluster, NodeGroup, once_per_cluster
 from clustergen.features.firewall.needs import UNIT
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views.fixed import Fixed
 
 
@@ -33,12 +33,6 @@ class Source:
 
 
 @record
-class Base:
-    sources: tuple[Source, ...]
-    ssh: int
-
-
-@record
 class Opening:
     """Ports of one service, by protocol and source: its family, and a set as `@cluster` or a network."""
 
@@ -48,24 +42,19 @@ class Opening:
     sources: tuple[tuple[str, str], ...]  # empty: anyone
 
 
-@record
-class Openings:
-    openings: tuple[Opening, ...]
-
-
 def is_enabled(cluster: Cluster) -> bool:
     return cluster.of(Firewall).closes
 
 
-def base(cluster: Cluster) -> Base | None:
-    return Base(_sources(cluster), cluster.of(Ssh).port) if is_enabled(cluster) else None
+def base(cluster: Cluster) -> Context | None:
+    return {"sources": _sources(cluster), "ssh": cluster.of(Ssh).port} if is_enabled(cluster) else None
 
 
 def unit(cluster: Cluster) -> Fixed | None:
     return Fixed() if is_enabled(cluster) else None
 
 
-def openings(cluster: Cluster, group: str) -> dict[str, Openings] | None:
+def openings(cluster: Cluster, group: str) -> dict[str, Context] | None:
     """The file of a group, by its name."""
     if not is_enabled(cluster):
         return None
@@ -76,7 +65,7 @@ def openings(cluster: Cluster, group: str) -> dict[str, Openings] | None:
         sources += _others(cluster, daemon.networks)
         if sources or daemon.source == "anyone":
             result.append(Opening(daemon.name, daemon.protocols, daemon.ports or str(daemon.port), tuple(sources)))
-    return {group: Openings(tuple(result))} if result else None
+    return {group: {"openings": tuple(result)}} if result else None
 
 
 @once_per_cluster

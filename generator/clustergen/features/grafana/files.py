@@ -11,7 +11,7 @@ from clustergen.features.grafana.needs import PASSWORD
 from clustergen.features.grafana.resolved import Grafana
 from clustergen.records import record
 from clustergen.render.effects import NONE, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views import dashboards
 from clustergen.render.views.dashboards.encode import ALERTMANAGER, PROMETHEUS
 
@@ -45,21 +45,6 @@ class Sources:
     interval: int
 
 
-@record
-class Provider:
-    """Where Grafana finds the dashboards."""
-
-    title: str
-    directory: str
-
-
-@record
-class Contact:
-    """The contact point of alerts that users define in Grafana: this cluster's Alertmanager."""
-
-    alertmanager: str
-
-
 def settings(cluster: Cluster) -> Settings | None:
     if (grafana := cluster.get(Grafana)) is None:
         return None
@@ -91,13 +76,15 @@ def sources(cluster: Cluster) -> Sources | None:
     )
 
 
-def provider(cluster: Cluster) -> Provider | None:
-    return Provider(f"Cluster {cluster.name}", DASHBOARDS) if cluster.has(Grafana) else None
+def provider(cluster: Cluster) -> Context | None:
+    """Where Grafana finds the dashboards."""
+    return {"title": f"Cluster {cluster.name}", "directory": DASHBOARDS} if cluster.has(Grafana) else None
 
 
-def contact(cluster: Cluster) -> Contact | None:
+def contact(cluster: Cluster) -> Context | None:
+    """The contact point of alerts that users define in Grafana: this cluster's Alertmanager."""
     daemons = sources(cluster)
-    return Contact(daemons.alertmanager) if daemons and daemons.alertmanager else None
+    return {"alertmanager": daemons.alertmanager} if daemons and daemons.alertmanager else None
 
 
 def pages(cluster: Cluster) -> dict[str, str]:

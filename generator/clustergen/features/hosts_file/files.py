@@ -8,7 +8,7 @@ from clustergen.cluster.fabric import rail_suffix
 from clustergen.cluster.host import HostsFile
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import YAML, Safe
 from clustergen.render.views.fixed import Fixed
 
@@ -21,16 +21,11 @@ class Section:
     lines: Safe
 
 
-@record
-class Hosts:
-    sections: tuple[Section, ...]
-
-
-def hosts(cluster: Cluster) -> Hosts | None:
+def hosts(cluster: Cluster) -> Context | None:
     """None where the site's own DNS knows the nodes."""
     if not cluster.of(HostsFile).is_rendered:
         return None
-    return Hosts(tuple(section for section in _sections(cluster) if section.lines))
+    return {"sections": tuple(section for section in _sections(cluster) if section.lines)}
 
 
 def cloud_init(cluster: Cluster) -> Fixed | None:

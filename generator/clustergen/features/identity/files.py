@@ -11,7 +11,7 @@ from clustergen.features.identity.needs import DOMAIN, SERVICES, TEXTFILE, UNIT,
 from clustergen.features.identity.resolved import FIRST_SUBORDINATE_ID, FIRST_USER, SUBORDINATE_IDS, Identity
 from clustergen.records import record
 from clustergen.render.effects import restart, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
 
 _ONESHOT = "clustergen-identity.service"
@@ -46,21 +46,6 @@ class Switch:
     last_uid: int
     first_subordinate_id: int
     subordinate_ids: int
-
-
-@record
-class Program:
-    """Runs as a unit."""
-
-    script: str
-
-
-@record
-class Metrics:
-    """Values of the program that reports whether SSSD reaches a server."""
-
-    domain: str
-    metrics_file: str
 
 
 def of_users(cluster: Cluster) -> Sssd | None:
@@ -133,8 +118,9 @@ def _text(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def program(cluster: Cluster) -> Program | None:
-    return Program(_PROGRAM) if cluster.has(Identity) else None
+def program(cluster: Cluster) -> Context | None:
+    """Runs as a unit."""
+    return {"script": _PROGRAM} if cluster.has(Identity) else None
 
 
 def of_node_of_users(cluster: Cluster, os: OperatingSystem) -> Switch | None:
@@ -150,10 +136,11 @@ def _switch(cluster: Cluster, os: OperatingSystem, *, makes_homes: bool) -> Swit
     return Switch(os.fact("family"), makes_homes, first, last, FIRST_SUBORDINATE_ID, SUBORDINATE_IDS)
 
 
-def metrics(cluster: Cluster, os: OperatingSystem) -> Metrics | None:
+def metrics(cluster: Cluster, os: OperatingSystem) -> Context | None:
+    """Values of the program that reports whether SSSD reaches a server."""
     if not (cluster.has(Identity) and cluster.has(NodeExporter)):
         return None
-    return Metrics(DOMAIN, textfile(cluster, os, TEXTFILE))
+    return {"domain": DOMAIN, "metrics_file": textfile(cluster, os, TEXTFILE)}
 
 
 _CONF, _VALUES = "etc/sssd/sssd.conf", "etc/clustergen/identity.sh"

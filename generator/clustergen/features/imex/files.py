@@ -7,7 +7,7 @@ from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.features.imex.needs import UNIT
 from clustergen.records import record
 from clustergen.render.effects import drain
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 
 
 @record
@@ -26,15 +26,9 @@ def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, ImexDomain]
     } or None
 
 
-@record
-class Imex:
+def imex(_: Cluster, node_type: NodeType) -> Context | None:
     """Drop-in of nvidia-imex.service."""
-
-    script: str
-
-
-def imex(_: Cluster, node_type: NodeType) -> Imex | None:
-    return Imex("/usr/local/sbin/clustergen-imex-nodes") if domain_nodes(node_type) > 1 else None
+    return {"script": "/usr/local/sbin/clustergen-imex-nodes"} if domain_nodes(node_type) > 1 else None
 
 
 FILES: tuple[File, ...] = (

@@ -7,22 +7,15 @@ from clustergen.cluster.contributions import Certificate
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.kernel_log.needs import TEXTFILE
-from clustergen.records import record
+from clustergen.render.file import Context
 from clustergen.render.timers import timed
 
 
-@record
-class Values:
+def values(cluster: Cluster, os: OperatingSystem) -> Context | None:
     """The program's: the file that it writes, and files with certificates, whose ends it exports as well."""
-
-    metrics_file: str
-    certificates: tuple[str, ...]
-
-
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     file = textfile(cluster, os, TEXTFILE)
     certificates = dict.fromkeys(certificate.path for certificate in cluster.needs(Certificate))
-    return Values(file, tuple(certificates)) if file else None
+    return {"metrics_file": file, "certificates": tuple(certificates)} if file else None
 
 
 FILES = tuple(timed("all", "metrics/clustergen-kernel-metrics.sh", values))

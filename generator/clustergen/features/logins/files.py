@@ -9,13 +9,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.records import record
 from clustergen.render.arguments import reloads
 from clustergen.render.effects import after
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF
-
-
-@record
-class Pam:
-    debian: bool
 
 
 @record
@@ -25,18 +20,18 @@ class Access:
     """Who applies the tree must not lock itself out; root comes in anyway."""
 
 
-@record
-class Sshd:
-    unit: str
-
-
-def pam(cluster: Cluster, os: OperatingSystem) -> Pam | None:
-    return Pam(os.fact("family") == "debian") if cluster.of(NodeLogins).needs_job else None
+def pam(cluster: Cluster, os: OperatingSystem) -> Context | None:
+    return {"debian": os.fact("family") == "debian"} if cluster.of(NodeLogins).needs_job else None
 
 
 def access(cluster: Cluster) -> Access | None:
     logins, user = cluster.of(NodeLogins), cluster.of(Ssh).user
     return Access(logins.admin_group, user if user != "root" else None) if logins.needs_job else None
+
+
+@record
+class Sshd:
+    unit: str
 
 
 def sshd(cluster: Cluster, os: OperatingSystem) -> Sshd | None:

@@ -8,7 +8,7 @@ from clustergen.cluster.monitoring import textfile
 from clustergen.features.logs.resolved import SEARCH_PASSWORD, SEARCH_TEXTFILE, TEXTFILE, Logs, LogSearch, LogTls
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
 
 UNIT = "rsyslog.service"
@@ -78,18 +78,6 @@ class Search:
     metrics_file: str
 
 
-@record
-class RetentionUnit:
-    script: str
-
-
-@record
-class OpenFiles:
-    """The limit of open files of a collector's rsyslog."""
-
-    open_files: int
-
-
 def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
     if (logs := cluster.get(Logs)) is None:
         return None
@@ -140,12 +128,13 @@ def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
     return Retention(logs.retention_days, logs.retention_size.value >> 10, textfile(cluster, os, TEXTFILE))
 
 
-def retention_unit(_cluster: Cluster) -> RetentionUnit:
-    return RetentionUnit(_SCRIPT)
+def retention_unit(_cluster: Cluster) -> Context:
+    return {"script": _SCRIPT}
 
 
-def open_files(_cluster: Cluster) -> OpenFiles:
-    return OpenFiles(2 * _MOST_OPEN)
+def open_files(_cluster: Cluster) -> Context:
+    """The limit of open files of a collector's rsyslog."""
+    return {"open_files": 2 * _MOST_OPEN}
 
 
 _SYSTEM = "log_collector/etc/systemd/system"

@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.mig.needs import UNIT, is_split
 from clustergen.records import record
 from clustergen.render.effects import drain
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import Safe
 
 
@@ -18,37 +18,25 @@ class MigGpus:
     profiles: tuple[tuple[str, int], ...]  # profile, instances; empty: MIG is off
 
 
-@record
-class MigConfig:
+def mig_config(_: Cluster, node_type: NodeType) -> Context | None:
     """nvidia-mig-parted's file with one layout."""
-
-    label: str
-    gpus: tuple[MigGpus, ...]
-
-
-def mig_config(_: Cluster, node_type: NodeType) -> MigConfig | None:
     if not is_split(node_type) or node_type.gpus is None:
         return None
     alike: dict[tuple[tuple[str, int], ...], list[int]] = {}
     for index, layout in enumerate(node_type.gpus.mig):
         alike.setdefault(tuple(layout.profiles.items()) if layout else (), []).append(index)
     every = len(alike) == 1
-    return MigConfig(
-        node_type.name,
-        tuple(MigGpus(Safe("all" if every else devices), profiles) for profiles, devices in alike.items()),
-    )
+    return {
+        "label": node_type.name,
+        "gpus": tuple(MigGpus(Safe("all" if every else devices), profiles) for profiles, devices in alike.items()),
+    }
 
 
-@record
-class MigManager:
+def mig_manager(_: Cluster, node_type: NodeType) -> Context | None:
     """Drop-in of nvidia-mig-manager.service."""
-
-    config: str
-    label: str
-
-
-def mig_manager(_: Cluster, node_type: NodeType) -> MigManager | None:
-    return MigManager("/etc/nvidia-mig-manager/clustergen.yaml", node_type.name) if is_split(node_type) else None
+    return (
+        {"config": "/etc/nvidia-mig-manager/clustergen.yaml", "label": node_type.name} if is_split(node_type) else None
+    )
 
 
 FILES: tuple[File, ...] = (

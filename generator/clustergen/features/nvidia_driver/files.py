@@ -10,7 +10,7 @@ from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_m
 from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import RenderError, Safe
 from clustergen.render.views.fixed import Fixed
 
@@ -47,14 +47,8 @@ def _option(name: str, text: str) -> Safe:
     return Safe(f'{name}="{text}"' if " " in text else f"{name}={text}")
 
 
-@record
-class Modules:
+def modules(cluster: Cluster, node_type: NodeType) -> Context:
     """Kernel modules to load at boot, with the reason for each."""
-
-    modules: tuple[tuple[str, str], ...]
-
-
-def modules(cluster: Cluster, node_type: NodeType) -> Modules:
     names = [
         ("nvidia", "the driver"),
         ("nvidia_uvm", "creates /dev/nvidia-uvm before the first job needs it"),
@@ -63,18 +57,12 @@ def modules(cluster: Cluster, node_type: NodeType) -> Modules:
         names.append(("nvidia_peermem", "lets network adapters access GPU memory without DMA-BUF"))
     if has_fabric_manager(node_type) and node_type.gpus and (node_type.gpus.model.nvlink_gen or 0) >= 5:
         names.append(("ib_umad", "fabric manager uses it for NVLink 5 switches"))
-    return Modules(tuple(names))
+    return {"modules": tuple(names)}
 
 
-@record
-class Persistenced:
+def persistenced(cluster: Cluster) -> Context | None:
     """Drop-in of nvidia-persistenced.service."""
-
-    smi: str
-
-
-def persistenced(cluster: Cluster) -> Persistenced | None:
-    return Persistenced("/usr/bin/nvidia-smi") if cluster.of(GpuSettings).persistence else None
+    return {"smi": "/usr/bin/nvidia-smi"} if cluster.of(GpuSettings).persistence else None
 
 
 @record
@@ -99,15 +87,8 @@ def settings(cluster: Cluster, node_type: NodeType) -> Settings | None:
     )
 
 
-@record
-class SettingsUnit:
+def settings_unit(cluster: Cluster, node_type: NodeType) -> Context | None:
     """The oneshot that runs the script at boot."""
-
-    part_of: str
-    after: str
-
-
-def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
     if not _has_settings(cluster, node_type):
         return None
     before = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []
@@ -116,7 +97,7 @@ def settings_unit(cluster: Cluster, node_type: NodeType) -> SettingsUnit | None:
         *([FABRIC_MANAGER] if has_fabric_manager(node_type) else []),
         *(unit.name for unit in _units(cluster, node_type) if unit.makes_devices),
     ]
-    return SettingsUnit(" ".join(before), " ".join(after))
+    return {"part_of": " ".join(before), "after": " ".join(after)}
 
 
 @record

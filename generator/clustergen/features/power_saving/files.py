@@ -15,7 +15,7 @@ from clustergen.features.power_saving.resolved import (
 )
 from clustergen.hostlist import compress
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
 
 TABLE = "/etc/clustergen/power-nodes"
@@ -63,17 +63,10 @@ def nodes(cluster: Cluster) -> Nodes | None:
     return Nodes(tuple(row for group in by_bmc(cluster) for row in zip(group.hosts, group.bmc, strict=False)))
 
 
-@record
-class Clouds:
+def clouds(cluster: Cluster, _: OperatingSystem) -> Context | None:
     """Nodes of a cloud, and how long one is DOWN before it is powered down."""
-
-    nodes: str
-    wait_s: int
-
-
-def clouds(cluster: Cluster, _: OperatingSystem) -> Clouds | None:
     hosts = cloud_nodes(cluster)
-    return Clouds(compress(hosts), CLOUD_WAIT_S) if hosts else None
+    return {"nodes": compress(hosts), "wait_s": CLOUD_WAIT_S} if hosts else None
 
 
 _SOURCE = "power/clustergen-power.py"

@@ -12,12 +12,12 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Monitoring
 from clustergen.features.prometheus import runbooks, scrape
 from clustergen.features.prometheus.resolved import Samples
-from clustergen.features.prometheus.scrape import TargetGroup, jobs
+from clustergen.features.prometheus.scrape import jobs
 from clustergen.records import record, replace
 from clustergen.render.alerts import RUNBOOKS, Alert, Recording, runbook
 from clustergen.render.arguments import Arguments, reloads, restarts
 from clustergen.render.effects import NONE, Effect
-from clustergen.render.file import File, View
+from clustergen.render.file import Context, File, View
 from clustergen.render.views.alerts import topics
 from clustergen.render.views.dashboards import page_of
 from clustergen.units import Duration
@@ -58,14 +58,6 @@ class Rules:
     title: str
     recordings: tuple[Recording, ...]
     alerts: tuple[Linked, ...]
-
-
-@record
-class Targets:
-    """One file of targets."""
-
-    job: str
-    groups: tuple[TargetGroup, ...]
 
 
 @record
@@ -133,10 +125,11 @@ def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None
     return runbooks.page(cluster) if cluster.has(Monitoring) else None
 
 
-def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Targets]:
+def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Context]:
+    """One file of targets."""
     if not cluster.has(Monitoring):
         return {}
-    return {job.name: Targets(job.name, scrape.targets(cluster, job)) for job in jobs(cluster).values()}
+    return {job.name: {"job": job.name, "groups": scrape.targets(cluster, job)} for job in jobs(cluster).values()}
 
 
 def _prometheus_arguments(cluster: Cluster) -> tuple[str, ...]:

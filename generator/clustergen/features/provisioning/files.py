@@ -13,7 +13,7 @@ from clustergen.cluster.interfaces import type_ports
 from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.features.provisioning.resolved import Provisioning
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import YAML
 from clustergen.render.tree import Outline
 
@@ -72,11 +72,6 @@ class Nodes:
     site_profiles: tuple[str, ...]
     profiles: tuple[Profile, ...]
     nodes: tuple[Node, ...]
-
-
-@record
-class Program:
-    cluster: str
 
 
 def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
@@ -166,8 +161,8 @@ def _nodes(group: NodeGroup, profile: str) -> Iterator[Node]:
         yield Node(host, profile, group.macs[index], "" if is_v6 else address, address if is_v6 else "", bmc)
 
 
-def program(cluster: Cluster) -> Program | None:
-    return Program(cluster.name) if cluster.has(Provisioning) else None
+def program(cluster: Cluster) -> Context | None:
+    return {"cluster": cluster.name} if cluster.has(Provisioning) else None
 
 
 FILES = (

@@ -8,7 +8,7 @@ from clustergen.cluster.monitoring import textfile
 from clustergen.features.pull.resolved import GROUP, TEXTFILE, Pull
 from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.views.fixed import Fixed
 
 _SCRIPT = "/usr/local/sbin/clustergen-pull"
@@ -40,11 +40,6 @@ class PullUnit:
     delay: int
 
 
-@record
-class Signers:
-    keys: tuple[str, ...]
-
-
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     if (pull := cluster.get(Pull)) is None:
         return None
@@ -65,8 +60,8 @@ def unit(cluster: Cluster) -> PullUnit | None:
     return PullUnit(_SCRIPT, _STATE, interval, interval // 2)
 
 
-def signers(cluster: Cluster) -> Signers | None:
-    return Signers(keys) if cluster.has(Pull) and (keys := cluster.of(Pull).signers) else None
+def signers(cluster: Cluster) -> Context | None:
+    return {"keys": keys} if cluster.has(Pull) and (keys := cluster.of(Pull).signers) else None
 
 
 def playbook(cluster: Cluster) -> Fixed | None:

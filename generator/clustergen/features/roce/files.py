@@ -8,7 +8,7 @@ from clustergen.cluster.networks import Roce
 from clustergen.cluster.rails import interface, rdma_device
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 
 
 @record
@@ -32,12 +32,7 @@ class RocePort:
     interface: str
 
 
-@record
-class RocePorts:
-    rows: tuple[RocePort, ...]
-
-
-def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
+def roce_ports(cluster: Cluster, node_type: NodeType) -> Context | None:
     """The RDMA ports of nodes of a RoCE fabric: the fabric's, and those of the storage network."""
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce":
@@ -46,7 +41,7 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> RocePorts | None:
     ports = [(f"rail-{port.rail}", port) for port in node_type.fabric_ports() if port.rail is not None]
     ports += [(f"storage-{number}", port) for number, port in enumerate(storage)]
     rows = (RocePort(label, rdma_device(port, fabric) or "-", interface(port, fabric) or "-") for label, port in ports)
-    return RocePorts(tuple(rows)) if ports else None
+    return {"rows": tuple(rows)} if ports else None
 
 
 def roce_qos(cluster: Cluster) -> RoceQos | None:

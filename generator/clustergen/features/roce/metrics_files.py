@@ -6,19 +6,13 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.roce.needs import TEXTFILE, is_exported
-from clustergen.records import record
+from clustergen.render.file import Context
 from clustergen.render.timers import timed
 
 
-@record
-class Values:
+def values(cluster: Cluster, os: OperatingSystem) -> Context | None:
     """The program's: the file that it writes."""
-
-    metrics_file: str
-
-
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    return Values(textfile(cluster, os, TEXTFILE)) if is_exported(cluster) else None
+    return {"metrics_file": textfile(cluster, os, TEXTFILE)} if is_exported(cluster) else None
 
 
 FILES = tuple(timed("fabric_node", "metrics/clustergen-roce-metrics.sh", values))

@@ -18,7 +18,7 @@ from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF, Safe
 from clustergen.render.slurm_files import DIRECTORIES, ROTATE, Directories, daemon_directories, drop_in, log_rotation
 from clustergen.render.unit_names import mount_unit
@@ -62,12 +62,6 @@ class WaitForMount:
 class Options:
     servers: str
     """Controllers that hand out the configuration; empty where it lies in /etc/slurm."""
-
-
-@record
-class User:
-    user: str
-    uid: int
 
 
 def _munge(cluster: Cluster) -> bool:
@@ -120,9 +114,9 @@ def options(cluster: Cluster, _: OperatingSystem) -> Options:
     return Options(",".join(f"{cluster.address.get(host, host)}:{slurmctld_port}" for host in hosts))
 
 
-def user(cluster: Cluster) -> User | None:
+def user(cluster: Cluster) -> Context | None:
     slurm = cluster.slurm
-    return User(slurm.user, slurm.uid) if cluster.slurm.controllers else None
+    return {"user": slurm.user, "uid": slurm.uid} if cluster.slurm.controllers else None
 
 
 def controller_directories(cluster: Cluster) -> Directories:

@@ -9,7 +9,7 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, UNKNOWN_MIB, Accounting, own_pool_mib, shared_pool_mib
 from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF, SLURM
 from clustergen.render.slurm_files import DIRECTORIES, ROTATE, daemon_directories, drop_in, log_rotation, slurm_user
 from clustergen.render.views.slurm.layout import Section, sections
@@ -24,31 +24,19 @@ class SlurmdbdConf:
     sections: tuple[Section, ...]
 
 
-@record
-class MariadbConf:
-    buffer_pool_mib: int
-    log_file_mib: int
-
-
-@record
-class Slurmdbd:
-    munge: bool
-    database: str | None
-
-
 def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
     return SlurmdbdConf(
         PASSWORD_FILE if cluster.of(Accounting).has_password else None, sections(cluster, "slurmdbd.conf")
     )
 
 
-def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> MariadbConf | None:
+def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> Context | None:
     """The smallest pool that fits all database nodes of an operating system, as they have one file."""
     if not cluster.of(Accounting).database_is_local:
         return None
     groups = [group for group in cluster.with_role("slurm-accounting") if group.type.os == os]
     pool = min((_pool_mib(group) for group in groups), default=own_pool_mib(UNKNOWN_MIB))
-    return MariadbConf(pool, pool // 4)
+    return {"buffer_pool_mib": pool, "log_file_mib": pool // 4}
 
 
 def _pool_mib(group: NodeGroup) -> int:
@@ -62,10 +50,11 @@ def _pool_mib(group: NodeGroup) -> int:
     return max(_LEAST_POOL_MIB, min(pool, node_type.reserved_mib // 2)) if node_type.reserved_mib else pool
 
 
-def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Slurmdbd:
-    return Slurmdbd(
-        cluster.slurm.auth == "munge", os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None
-    )
+def slurmdbd(cluster: Cluster, os: OperatingSystem) -> Context:
+    return {
+        "munge": cluster.slurm.auth == "munge",
+        "database": os.fact("mariadb_unit") if cluster.of(Accounting).database_is_local else None,
+    }
 
 
 FILES: tuple[File, ...] = (

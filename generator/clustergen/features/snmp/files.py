@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.features.snmp.modules import FILES as CONFIGURATION
-from clustergen.features.snmp.modules import MODULES, UNIT, Module
+from clustergen.features.snmp.modules import MODULES, UNIT
 from clustergen.features.snmp.resolved import Snmp
-from clustergen.records import record
 from clustergen.render.arguments import SOURCE, Arguments, restarts
 from clustergen.render.effects import restart
-from clustergen.render.file import File
-
-
-@record
-class Modules:
-    """The modules for which the exporter asks devices."""
-
-    modules: tuple[Module, ...]
+from clustergen.render.file import Context, File
 
 
 def exporter(cluster: Cluster) -> Arguments | None:
@@ -27,8 +19,9 @@ def exporter(cluster: Cluster) -> Arguments | None:
     return Arguments(UNIT, (f"--config.file={CONFIGURATION}", listen))
 
 
-def modules(cluster: Cluster) -> Modules | None:
-    return Modules(MODULES) if cluster.has(Snmp) else None
+def modules(cluster: Cluster) -> Context | None:
+    """The modules for which the exporter asks devices."""
+    return {"modules": MODULES} if cluster.has(Snmp) else None
 
 
 FILES = (

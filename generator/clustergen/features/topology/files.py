@@ -7,15 +7,10 @@ from clustergen.cluster.slurm.keys.topology import Block, TreeSwitch, block_size
 from clustergen.cluster.slurm.scheduling import Topology
 from clustergen.records import record
 from clustergen.render.effects import RECONFIGURE
-from clustergen.render.file import File
-from clustergen.render.formats import SLURM, YAML, Safe
+from clustergen.render.file import Context, File
+from clustergen.render.formats import SLURM, YAML
 from clustergen.render.slurm_files import configuration
 from clustergen.render.views.slurm.layout import lines_of
-
-
-@record
-class TopologyConf:
-    lines: tuple[Safe, ...]
 
 
 @record
@@ -25,9 +20,9 @@ class TopologyYaml:
     block_sizes: tuple[int, ...]
 
 
-def topology_conf(cluster: Cluster) -> TopologyConf | None:
+def topology_conf(cluster: Cluster) -> Context | None:
     lines = lines_of(topology_lines(cluster))
-    return TopologyConf(lines) if lines else None
+    return {"lines": lines} if lines else None
 
 
 def topology_yaml(cluster: Cluster) -> TopologyYaml | None:

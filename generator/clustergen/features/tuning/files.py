@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.tuning.resolved import Tunings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 
 UNIT = "clustergen-tuning.service"
 IRQBALANCE = "irqbalance.service"
@@ -55,19 +55,13 @@ def script(cluster: Cluster, node_type: NodeType) -> Script | None:
     )
 
 
-@record
-class Irqbalance:
+def irqbalance(cluster: Cluster, node_type: NodeType) -> Context | None:
     """Drop-in of irqbalance.service."""
-
-    arguments: str
-
-
-def irqbalance(cluster: Cluster, node_type: NodeType) -> Irqbalance | None:
     settings = script(cluster, node_type)
     drivers = sorted({port.driver for port in node_type.data_ports() if port.driver})
     if settings is None or not settings.interrupts or not drivers:
         return None
-    return Irqbalance(" ".join(f"--banmod={driver}" for driver in drivers))
+    return {"arguments": " ".join(f"--banmod={driver}" for driver in drivers)}
 
 
 FILES: tuple[File, ...] = (

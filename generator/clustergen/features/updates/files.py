@@ -9,7 +9,7 @@ from clustergen.features.updates.needs import AUTOMATIC
 from clustergen.features.updates.resolved import Updates
 from clustergen.records import record
 from clustergen.render.effects import NONE, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 
 
 @record
@@ -24,18 +24,6 @@ class Preferences:
 
     patterns: tuple[str, ...]
     priority: int
-
-
-@record
-class Locks:
-    """Patterns of names that dnf neither installs nor upgrades."""
-
-    patterns: tuple[str, ...]
-
-
-@record
-class Automatic:
-    apply: str
 
 
 def _patterns(cluster: Cluster, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
@@ -65,15 +53,16 @@ def lifted(cluster: Cluster, os: OperatingSystem) -> Preferences | None:
     return Preferences(held, 100) if held else None
 
 
-def locks(cluster: Cluster, os: OperatingSystem) -> Locks | None:
+def locks(cluster: Cluster, os: OperatingSystem) -> Context | None:
+    """Patterns of names that dnf neither installs nor upgrades."""
     held = _patterns(cluster, os, "rhel")
-    return Locks(held) if held else None
+    return {"patterns": held} if held else None
 
 
-def automatic(cluster: Cluster, os: OperatingSystem) -> Automatic | None:
+def automatic(cluster: Cluster, os: OperatingSystem) -> Context | None:
     if _patterns(cluster, os, "rhel") is None:
         return None
-    return Automatic("yes" if cluster.of(Updates).security else "no")
+    return {"apply": "yes" if cluster.of(Updates).security else "no"}
 
 
 _HOLDS = "all/etc/apt/preferences.d/clustergen-holds"
@@ -86,7 +75,7 @@ FILES = (
     File(
         "all/etc/dnf/automatic.conf",
         automatic,
-        lambda view: restart(AUTOMATIC) if view.apply == "yes" else NONE,
+        lambda view: restart(AUTOMATIC) if view["apply"] == "yes" else NONE,
         per="os",
     ),
 )

@@ -10,7 +10,7 @@ from clustergen.features.ups.needs import CLIENT, SERVER, SERVICE, UNIT
 from clustergen.features.ups.resolved import UpsDevice, UpsShutdown
 from clustergen.records import record
 from clustergen.render.effects import restart, run
-from clustergen.render.file import File, View
+from clustergen.render.file import Context, File, View
 
 _STOP = 120  # seconds in which a node stops
 _PROGRAM = "/usr/local/sbin/clustergen-ups"
@@ -50,13 +50,8 @@ class Server:
     program: str
 
 
-@record
-class Unit:
-    program: str
-
-
-def unit(cluster: Cluster) -> Unit | None:
-    return Unit(_PROGRAM) if cluster.has(UpsShutdown) else None
+def unit(cluster: Cluster) -> Context | None:
+    return {"program": _PROGRAM} if cluster.has(UpsShutdown) else None
 
 
 def values(cluster: Cluster, os: OperatingSystem) -> Values | None:

@@ -20,7 +20,7 @@ from clustergen.cluster.slurm.model import Slurm
 from clustergen.feature import extensions
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.tree import Outline
 from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.packages import Provision, disks, exports, packages_by_group, paths_by_group, provision
@@ -34,14 +34,6 @@ class Group:
     name: str
     children: tuple[str, ...]
     hosts: tuple[str, ...]
-
-
-@record
-class Inventory:
-    """hosts.ini: a line per host, then the groups."""
-
-    hosts: tuple[str, ...]
-    groups: tuple[Group, ...]
 
 
 @record
@@ -68,25 +60,19 @@ class System:
     repositories: tuple[tuple[str, str], ...]
 
 
-@record
-class Settings:
-    """ansible.cfg."""
-
-    forks: int
-
-
 def os_group(os: OperatingSystem) -> str:
     return "os_" + group_name(os.key)
 
 
-def inventory(cluster: Cluster, outline: Outline) -> Inventory:
+def inventory(cluster: Cluster, outline: Outline) -> Context:
+    """hosts.ini: a line per host, then the groups."""
     lines = tuple(line for group in cluster.groups for line in _host_lines(group))
     groups = list(_groups(cluster, outline))
     systems: dict[str, list[str]] = {}
     for node_type in cluster.node_types:
         systems.setdefault(os_group(node_type.os), []).append(node_type.group)
     groups += [Group(name, tuple(types), ()) for name, types in systems.items()]
-    return Inventory(lines, tuple(groups))
+    return {"hosts": lines, "groups": tuple(groups)}
 
 
 def _host_lines(group: NodeGroup) -> Iterator[str]:
@@ -203,8 +189,9 @@ def _of_slurm(facts: Mapping[str, str], got: Provision) -> set[str]:
     return names | {name for name in facts if "slurm" in name}
 
 
-def settings(cluster: Cluster) -> Settings:
-    return Settings(cluster.of(Ansible).forks)
+def settings(cluster: Cluster) -> Context:
+    """ansible.cfg."""
+    return {"forks": cluster.of(Ansible).forks}
 
 
 def playbook(_cluster: Cluster) -> Fixed:

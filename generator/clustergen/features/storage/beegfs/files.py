@@ -14,7 +14,7 @@ from clustergen.features.storage.beegfs.resolved import Beegfs
 from clustergen.features.storage.beegfs.settings import Pairs, authentication, yes
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import BEEGFS
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 from clustergen.render.unit_names import mount_unit
@@ -126,15 +126,9 @@ def _remount(view: ClientConf | Lines) -> Effect:
     return remount(mount_unit(view.mount))
 
 
-@record
-class Mounts:
+def mounts_conf(cluster: Cluster) -> Context:
     """beegfs-mounts.conf without a mount in it."""
-
-    entries: tuple[str, ...]
-
-
-def mounts_conf(cluster: Cluster) -> Mounts:
-    return Mounts(tuple(entry.mount for entry in cluster.entries(Beegfs).values()))
+    return {"entries": tuple(entry.mount for entry in cluster.entries(Beegfs).values())}
 
 
 @record

@@ -7,7 +7,7 @@ from clustergen.features.storage.lustre import servers
 from clustergen.features.storage.lustre.resolved import Component, Lustre, Striping
 from clustergen.records import record
 from clustergen.render.effects import Effect, run
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import Safe
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 from clustergen.render.unit_names import mount_unit
@@ -63,14 +63,6 @@ class Layout:
     words: str
 
 
-@record
-class Layouts:
-    """The values of clustergen-striping, which an administrator runs once."""
-
-    mount: str
-    layouts: tuple[Layout, ...]
-
-
 def _size(size: Bytes) -> str:
     """A size as lfs takes it: its K, M and G are powers of 1024, and a bare number is bytes."""
     for letter, shift in (("G", 30), ("M", 20), ("K", 10)):
@@ -102,10 +94,11 @@ def _layout(striping: Striping) -> Layout:
     )
 
 
-def striping(_: Cluster, entry: Lustre) -> dict[str, Layouts] | None:
+def striping(_: Cluster, entry: Lustre) -> dict[str, Context] | None:
+    """The values of clustergen-striping, which an administrator runs once."""
     if not entry.striping:
         return None
-    return {entry.name: Layouts(entry.mount, tuple(map(_layout, entry.striping)))}
+    return {entry.name: {"mount": entry.mount, "layouts": tuple(map(_layout, entry.striping))}}
 
 
 def striping_program(cluster: Cluster) -> bool:

@@ -7,7 +7,7 @@ from clustergen.features.storage.lustre.lnet import nids_of
 from clustergen.features.storage.lustre.resolved import Lustre, LustreTarget
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, window
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
 
@@ -50,13 +50,6 @@ class TargetMount:
     options: str
     hosts: tuple[str, ...]
     after: tuple[str, ...]
-
-
-@record
-class TargetService:
-    """The oneshot that mounts at boot what has no standby server."""
-
-    entry: str
 
 
 def target_name(fsname: str, target: LustreTarget) -> str:
@@ -122,8 +115,9 @@ def _window(view: TargetMount) -> Effect:
     return window(view.entry)
 
 
-def service(_: Cluster, entry: Lustre) -> dict[str, TargetService] | None:
-    return {entry.name: TargetService(entry.name)}
+def service(_: Cluster, entry: Lustre) -> dict[str, Context] | None:
+    """The oneshot that mounts at boot what has no standby server."""
+    return {entry.name: {"entry": entry.name}}
 
 
 FILES: tuple[File, ...] = (

@@ -16,7 +16,7 @@ from clustergen.features.storage.nfs.routes import route, served
 from clustergen.records import record
 from clustergen.render.arguments import restarts
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.mounts import MountUnit, Source, bind_mount, remote_mount, remount_unit
 
 _RETRY_MINUTES = 10
@@ -91,16 +91,10 @@ def server_conf(cluster: Cluster) -> Conf | None:
     return conf_of(entries) if entries else None
 
 
-@record
-class ZfsFirst:
+def zfs_first(cluster: Cluster) -> Context | None:
     """Drop-in of nfs-server.service."""
-
-    pools: str
-
-
-def zfs_first(cluster: Cluster) -> ZfsFirst | None:
     pools = dict.fromkeys(entry.export.zfs.name for entry in served(cluster).values() if entry.export.zfs)
-    return ZfsFirst(", ".join(pools)) if pools else None
+    return {"pools": ", ".join(pools)} if pools else None
 
 
 @record

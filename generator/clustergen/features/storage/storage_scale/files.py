@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.storage_scale.resolved import StorageScale
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import BARE
 from clustergen.render.mounts import MountUnit, merged
 from clustergen.render.views.fixed import Fixed
@@ -30,16 +30,10 @@ def ready(_: Cluster, entry: StorageScale) -> dict[str, Ready] | None:
     return {entry.name: Ready(entry.name, entry.filesystem, entry.mount)}
 
 
-@record
-class LocalOptions:
+def local_options(_: Cluster, entry: StorageScale) -> dict[str, Context] | None:
     """Mount options of this node, which come after those of the storage cluster."""
-
-    options: str
-
-
-def local_options(_: Cluster, entry: StorageScale) -> dict[str, LocalOptions] | None:
     options = merged(["nosuid", "nodev", *(["ro"] if entry.read_only else [])], entry.options)
-    return {entry.filesystem: LocalOptions(",".join(options))}
+    return {entry.filesystem: {"options": ",".join(options)}}
 
 
 def kernel_module(_: Cluster) -> Fixed:

@@ -7,7 +7,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.weka.resolved import Weka, interfaces_of, storage_interface
 from clustergen.records import record
 from clustergen.render.effects import drain
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 
 
@@ -53,19 +53,12 @@ class Core:
     cpus: str  # in order, with commas between
 
 
-@record
-class CpuCheck:
+def cpu_check(_: Cluster, node_type: NodeType) -> Context | None:
     """The values of clustergen-weka-cpus, which compares the tree's CPU numbers with the machine's."""
-
-    node_type: str
-    cores: tuple[Core, ...]
-
-
-def cpu_check(_: Cluster, node_type: NodeType) -> CpuCheck | None:
     width = node_type.cores_per_socket // node_type.numa_per_socket
     cores = sorted({core for polling in node_type.polling.values() for core in polling})
     rows = (Core(core // width, ",".join(map(str, linux_cpus(node_type, [core])))) for core in cores)
-    return CpuCheck(node_type.name, tuple(rows)) if cores else None
+    return {"node_type": node_type.name, "cores": tuple(rows)} if cores else None
 
 
 FILES: tuple[File, ...] = (

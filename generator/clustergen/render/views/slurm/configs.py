@@ -6,9 +6,8 @@ from functools import partial
 
 from clustergen.cluster.contributions import SpankPlugin
 from clustergen.cluster.model import Cluster
-from clustergen.records import record
 from clustergen.render.effects import RECONFIGURE, Effect
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import SLURM
 from clustergen.render.slurm_files import configuration
 from clustergen.render.views.slurm.conf import slurm_conf
@@ -24,15 +23,10 @@ def keys_alone(file: str, cluster: Cluster) -> Sections | None:
     return Sections(parts) if parts else None
 
 
-@record
-class Plugstack:
-    plugins: tuple[SpankPlugin, ...]
-
-
-def plugstack(cluster: Cluster) -> Plugstack | None:
+def plugstack(cluster: Cluster) -> Context | None:
     """No `include`: slurmctld hands out no glob in a configless cluster, and no file that only nodes have."""
     plugins = tuple(cluster.needs(SpankPlugin))
-    return Plugstack(plugins) if plugins else None
+    return {"plugins": plugins} if plugins else None
 
 
 FILES: tuple[File, ...] = (
