@@ -231,7 +231,7 @@ _REMARK = """\
 # Changes made on a running Slurm, written by tools/measure-effects. steps: what the verdict of `clustergen diff` says,
 # and what was done. outcome: right, too strict (less would do), or too mild (jobs: running ones were lost or never
 # ended; not in effect; minor: pending jobs, not announced). rows: the rows of slurm_effects.tsv behind the verdict,
-# separated by semicolons; keys: the keys that differed.
+# separated by semicolons; keys: the keys that differed. release, version: those for which all of it is the same.
 """
 
 
@@ -241,12 +241,27 @@ def row_of(change: Change, install: SlurmInstall, verdict: Verdict, outcome: Out
     return dict(zip(COLUMNS, (*cells, "; ".join(verdict.rows), "; ".join(verdict.keys), "SLURMRUN"), strict=True))
 
 
+def measured_rows() -> dict[tuple[str, str], dict[str, str]]:
+    """Change and release → the row of the table, with this release alone."""
+    return {
+        (row["change"], release): row | {"release": release, "version": version}
+        for row in rows(TABLE.name)
+        for release, version in zip(row["release"].split(), row["version"].split(), strict=True)
+    }
+
+
 def write(measured: Iterable[dict[str, str]]) -> None:
     """Puts rows into the table in place of older ones of the same change and release; those of no change go."""
-    kept = {(row["change"], row["release"]): row for row in rows(TABLE.name)} if TABLE.exists() else {}
+    kept = measured_rows() if TABLE.exists() else {}
     kept.update({(row["change"], row["release"]): row for row in measured})
     order = [(name, release) for name, change in CHANGES.items() for release in change.releases]
-    lines = ["\t".join(kept[key].values()) for key in order if key in kept]
+    alike: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in (kept[key] for key in order if key in kept):
+        alike.setdefault((row["change"], *(row[name] for name in COLUMNS[3:])), []).append(row)
+    lines = [
+        "\t".join((change, *(" ".join(row[name] for row in same) for name in ("release", "version")), *others))
+        for (change, *others), same in alike.items()
+    ]
     beside = TABLE.with_suffix(".new")
     beside.write_text(_REMARK + "\n".join(["\t".join(COLUMNS), *lines]) + "\n", encoding="utf-8")
     beside.replace(TABLE)

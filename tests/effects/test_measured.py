@@ -7,16 +7,15 @@ import re
 import pytest
 
 from clustergen.catalogue.slurm_effects import effects as effect_rows
-from clustergen.catalogue.tables import rows
 from effects.change import Change
 from effects.configuration import option
 from effects.judge import MILD, RIGHT, STRICT
-from effects.measure import CHANGES
+from effects.measure import CHANGES, measured_rows
 from effects.verdicts import judged
 from strategies.effects_table import effects_filled
 from strategies.pages import ROOT
 
-MEASURED = {(row["change"], row["release"]): row for row in rows("slurm_effects_measured.tsv")}
+MEASURED = measured_rows()
 PAIRS = [(name, release) for name, change in CHANGES.items() for release in change.releases]
 
 

@@ -76,7 +76,11 @@ def effect(file: str, key: str, release: SlurmRelease, block: str = "", what: st
 def _measured() -> frozenset[tuple[str, str]]:
     """Keys and the releases on which a change of them was made."""
     return frozenset(
-        (key, row["release"]) for row in rows("slurm_effects_measured.tsv") for key in row["keys"].split("; ") if key
+        (key, release)
+        for row in rows("slurm_effects_measured.tsv")
+        for release in row["release"].split()
+        for key in row["keys"].split("; ")
+        if key
     )
 
 
