@@ -30,7 +30,7 @@ from clustergen.render.effects import NONE, Effect
 from clustergen.render.formats import PYTHON, SHELL, Format, format_of
 
 Context = Mapping[str, object]
-"""What a template sees, by name: a view of few values, for which a record would only be another name."""
+"""Values of a template by name: a view of one or two, for which a record would only be another name."""
 View = Callable[..., Any]
 
 

@@ -15,7 +15,6 @@ from clustergen.catalogue.held_packages import patterns
 from clustergen.catalogue.operating_systems import operating_systems
 from strategies.trees import manifest, tree_of
 
-HOLDS = ("kernel", "driver", "dcgm", "slurm", "file_systems")
 CONTROL = "Package: {}\nVersion: {}\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
 
 

@@ -37,8 +37,8 @@ def notifiers(alertmanager: Alertmanager) -> Iterator[Notifier]:
     yield Notifier(alertmanager.port)
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
-    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+def secrets(alertmanager: Alertmanager) -> Iterator[Secret]:
+    for name, receiver in alertmanager.receivers.items():
         for path in filter(None, (receiver.webhook_url_file, receiver.slack_url_file)):
             yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
 
@@ -47,7 +47,7 @@ def exported(_: Alertmanager) -> Iterator[Exported]:
     yield Exported(tuple(name for name, metric in self_metrics().items() if metric.program == "alertmanager"))
 
 
-def paths(cluster: Cluster) -> Iterator[WrittenPath]:
+def paths(alertmanager: Alertmanager) -> Iterator[WrittenPath]:
     use = Use(
         "the URL of a receiver",
         "/etc/prometheus/secrets/{name}",
@@ -55,7 +55,7 @@ def paths(cluster: Cluster) -> Iterator[WrittenPath]:
         is_directory=False,
         of_administrator=True,
     )
-    for name, receiver in cluster.of(Alertmanager).receivers.items() if cluster.has(Alertmanager) else ():
+    for name, receiver in alertmanager.receivers.items():
         for field in ("webhook_url_file", "slack_url_file"):
             if path := getattr(receiver, field):
                 yield WrittenPath(("monitoring", "receivers", name, field), path, use, name)

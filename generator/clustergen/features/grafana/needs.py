@@ -15,7 +15,7 @@ from clustergen.cluster.contributions import (
     Substitution,
 )
 from clustergen.cluster.model import Cluster
-from clustergen.features.grafana.resolved import Grafana, Tls
+from clustergen.features.grafana.resolved import Grafana
 
 PASSWORD = "/etc/grafana/admin-password"
 
@@ -28,22 +28,18 @@ def sites(grafana: Grafana) -> Iterator[DashboardSite]:
     yield DashboardSite(grafana.address)
 
 
-def certificates(cluster: Cluster) -> Iterator[Certificate]:
-    if tls := _tls(cluster):
+def certificates(grafana: Grafana) -> Iterator[Certificate]:
+    if tls := grafana.tls:
         yield Certificate(tls.certificate)
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if tls := _tls(cluster):
+def requisites(grafana: Grafana) -> Iterator[Requisite]:
+    if tls := grafana.tls:
         yield Requisite("certificate and key of Grafana", ("monitoring",), f"{tls.certificate}, {tls.key}")
 
 
 def secrets(_: Grafana) -> Iterator[Secret]:
     yield Secret("grafana", PASSWORD, ("monitoring",), "grafana", "0400", "given")
-
-
-def _tls(cluster: Cluster) -> Tls | None:
-    return cluster.of(Grafana).tls if cluster.has(Grafana) else None
 
 
 def services(_: Grafana) -> Iterator[Service]:

@@ -16,7 +16,7 @@ from clustergen.cluster.contributions import (
 )
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
-from clustergen.features.logs.resolved import SEARCH_PASSWORD, Logs, LogSearch, LogTls
+from clustergen.features.logs.resolved import SEARCH_PASSWORD, Logs
 
 METRICS = (
     "clustergen_logs_bytes",
@@ -35,34 +35,34 @@ def daemons(logs: Logs) -> Iterator[Daemon]:
     yield Daemon(port=logs.port, port_at=logs.port_at, name="rsyslog", group="log_collector")
 
 
-def certificates(cluster: Cluster) -> Iterator[Certificate]:
-    if tls := _tls(cluster):
-        yield Certificate(tls.certificate)
-        yield Certificate(tls.ca)
-    if (search := _search(cluster)) and search.ca:
-        yield Certificate(search.ca)
+def certificates(logs: Logs) -> Iterator[Certificate]:
+    if logs.tls:
+        yield Certificate(logs.tls.certificate)
+        yield Certificate(logs.tls.ca)
+    if logs.search and logs.search.ca:
+        yield Certificate(logs.search.ca)
 
 
-def requisites(cluster: Cluster) -> Iterator[Requisite]:
-    if tls := _tls(cluster):
+def requisites(logs: Logs) -> Iterator[Requisite]:
+    if tls := logs.tls:
         yield Requisite("certificates of the log transport", ("all",), f"{tls.ca}, {tls.certificate}, {tls.key}")
-    if (search := _search(cluster)) and search.ca:
-        yield Requisite("certificate of the search servers' authority", ("log_collector",), search.ca)
+    if logs.search and logs.search.ca:
+        yield Requisite("certificate of the search servers' authority", ("log_collector",), logs.search.ca)
 
 
-def secrets(cluster: Cluster) -> Iterator[Secret]:
-    if (search := _search(cluster)) and search.user:
+def secrets(logs: Logs) -> Iterator[Secret]:
+    if logs.search and logs.search.user:
         effect = "restart:rsyslog.service"
         yield Secret("log-search", SEARCH_PASSWORD, ("log_collector",), "root", "0400", "given", effect=effect)
 
 
-def writers(cluster: Cluster) -> Iterator[SafeWriter]:
-    if _search(cluster) and cluster.has(NodeExporter):
+def writers(logs: Logs, _: NodeExporter) -> Iterator[SafeWriter]:
+    if logs.search:
         yield SafeWriter("clustergen-log-search")
 
 
-def substitutions(cluster: Cluster) -> Iterator[Substitution]:
-    if _search(cluster):
+def substitutions(logs: Logs) -> Iterator[Substitution]:
+    if logs.search:
         yield Substitution(
             "logs without a search",
             "its servers are outside of the cluster",
@@ -75,13 +75,5 @@ def packages(_: Cluster) -> Iterator[PackageOf]:
     yield PackageOf("clustergen-log-search.timer", "rsyslog_search")
 
 
-def exported(cluster: Cluster, _: Logs, __: NodeExporter) -> Iterator[Exported]:
-    yield Exported((*METRICS, *(SEARCH_METRICS if _search(cluster) else ())))
-
-
-def _tls(cluster: Cluster) -> LogTls | None:
-    return cluster.of(Logs).tls if cluster.has(Logs) else None
-
-
-def _search(cluster: Cluster) -> LogSearch | None:
-    return cluster.of(Logs).search if cluster.has(Logs) else None
+def exported(logs: Logs, _: NodeExporter) -> Iterator[Exported]:
+    yield Exported((*METRICS, *(SEARCH_METRICS if logs.search else ())))
