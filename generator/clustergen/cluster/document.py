@@ -34,7 +34,13 @@ _NAMES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneT
 
 def section_names(cluster: Cluster) -> tuple[str, ...]:
     """The sections of a cluster's document, in order."""
-    return (*fields(Cluster), *map(section_name, printed(cluster.record_types)))
+    return tuple(sections(cluster))
+
+
+def sections(cluster: Cluster) -> dict[str, type]:
+    """The types of the sections' records by name, in order; a field of the cluster itself has the cluster's."""
+    records = {section_name(record): record for record in printed(cluster.record_types)}
+    return {**dict.fromkeys(fields(Cluster), Cluster), **records}
 
 
 def document(cluster: Cluster, section: str | None = None) -> dict[str, object]:
@@ -42,16 +48,18 @@ def document(cluster: Cluster, section: str | None = None) -> dict[str, object]:
 
     LookupError for a section that the cluster does not have.
     """
-    values: dict[str, object] = {"cluster_version": VERSION}
-    for name, field in fields(Cluster).items():
-        if section in (None, name):
-            values[name] = _plain(getattr(cluster, name), field.kind, is_top=True)
-    for record in printed(cluster.record_types):
-        if section in (None, name := section_name(record)):
-            values[name] = _plain(cluster.of(record), record)
-    if len(values) == 1:
+    records = sections(cluster)
+    if section not in (None, *records):
         raise LookupError(section)
-    return values
+    plain = {name: plain_section(cluster, name, kind) for name, kind in records.items() if section in (None, name)}
+    return {"cluster_version": VERSION, **plain}
+
+
+def plain_section(cluster: Cluster, name: str, record: type) -> object:
+    """One of the `sections` as plain values."""
+    if record is Cluster:
+        return _plain(getattr(cluster, name), fields(Cluster)[name].kind, is_top=True)
+    return _plain(cluster.of(record), record)
 
 
 def schema_text() -> str:
@@ -95,6 +103,8 @@ class Field(NamedTuple):
     """Its annotation."""
     unit: str | None
     """Of a quantity; empty where each has its own. None: no quantity."""
+    is_fitted: bool
+    """True if only records that are resolved have it."""
 
 
 @cache
@@ -105,7 +115,7 @@ def fields(record: type) -> Mapping[str, Field]:
         for name, member in _properties(record).items():
             kinds[name] = get_type_hints(member.fget, include_extras=True)["return"]
     return {
-        "_".join(filter(None, (name, _unit(kind)))): Field(name, kind, _unit(kind))
+        "_".join(filter(None, (name, _unit(kind)))): Field(name, kind, _unit(kind), FITTED in get_args(kind))
         for name, kind in kinds.items()
         if name[0] != "_" and INTERNAL not in get_args(kind)
     }
@@ -169,7 +179,7 @@ def _sentence(text: str) -> str:
 
 
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
-    if value is None or type(value) in (bool, int, float):
+    if value is None or type(value) in (str, bool, int, float):
         return value
     kind, marks = _unfolded(kind, value)
     if HOSTS in marks:
@@ -197,7 +207,7 @@ def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
 
 def value_of(record: Any, field: Field) -> object:
     """The plain value of a record's field."""
-    if FITTED in get_args(field.kind) and not record.is_resolved:
+    if field.is_fitted and not record.is_resolved:
         return None
     return _plain(getattr(record, field.attribute), field.kind)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from clustergen.cluster.document import document
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.document import plain_section, sections
+from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.compile import Compiled
 from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.words import listed
@@ -41,12 +41,9 @@ def origins(compiled: Compiled, section: str | None = None) -> list[Value]:
     assert compiled.cluster is not None
 
     def make(cluster: Cluster) -> Mapping[str, RenderedFile]:
-        try:
-            fields = document(cluster, section)
-        except LookupError:  # a trial may have removed the section
-            return {}
-        text = "".join(f"{path}: {value}\n" for path, value in flat(fields, "") if path != "cluster_version")
-        return {_PATH: RenderedFile(_PATH, text.encode())}
+        kinds = {name: kind for name, kind in sections(cluster).items() if section in (None, name)}
+        text = "".join(_text_of(cluster, name, kind) for name, kind in kinds.items())
+        return {_PATH: RenderedFile(_PATH, text.encode())} if kinds else {}  # a trial may have removed the section
 
     file = make(compiled.cluster)[_PATH]
     lines = lines_of(file.content)
@@ -54,18 +51,22 @@ def origins(compiled: Compiled, section: str | None = None) -> list[Value]:
     return [_value(line, *study.causes_of(index), study.rows_of(index)) for index, line in enumerate(lines)]
 
 
-def flat(value: object, path: str) -> Iterator[tuple[str, str]]:
+@once_per_cluster
+def _text_of(cluster: Cluster, name: str, kind: type) -> str:
+    """The lines of a section. Most trials leave most sections as they are."""
+    return "".join(f"{path}: {value}\n" for path, value in flat(plain_section(cluster, name, kind), name))
+
+
+def flat(value: object, path: str) -> list[tuple[str, str]]:
     """Path and text of each value in YAML; a list of simple values is one."""
     if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from flat(inner, f"{path}.{key}" if path else key)
+        pairs = [(f"{path}.{key}" if path else key, inner) for key, inner in value.items()]
     elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        for index, item in enumerate(value):
-            yield from flat(item, f"{path}[{index}]")
-    elif isinstance(value, list):
-        yield path, f"[{', '.join(map(yaml_scalar, value))}]"
+        pairs = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
     else:
-        yield path, yaml_scalar(value)
+        text = f"[{', '.join(map(yaml_scalar, value))}]" if isinstance(value, list) else yaml_scalar(value)
+        return [(path, text)]
+    return [line for inner_path, inner in pairs for line in flat(inner, inner_path)]
 
 
 def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:

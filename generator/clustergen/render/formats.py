@@ -145,6 +145,9 @@ def slurm_value(value: object) -> Safe:
         raise RenderError(str(err)) from None
 
 
+_JSON = json.JSONEncoder(default=dict, allow_nan=False)  # dict: the mappings that a site's templates see
+
+
 def _quoted(text: str) -> str:
     """In double quotes as JSON does it; but a sign beyond U+FFFF is one escape: YAML takes JSON's two for two signs."""
     signs = (json.dumps(sign)[1:-1] if sign <= "\uffff" else f"\\U{ord(sign):08x}" for sign in text)
@@ -157,7 +160,7 @@ def yaml_scalar(value: object) -> Safe:
         text = str(value)
         return Safe(text) if YAML.plain.fullmatch(text) and text else Safe(_quoted(text))
     try:
-        return Safe(json.dumps(value, default=dict, allow_nan=False))  # dict: the mappings that a site's templates see
+        return Safe(_JSON.encode(value))
     except ValueError:
         raise RenderError("infinity or NaN is no number that a file can contain") from None
 
