@@ -4,6 +4,7 @@ feature."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
 
 from clustergen.discovery import modules_of
@@ -22,6 +23,7 @@ from clustergen.render.engine import carried
 from clustergen.render.file import File
 
 
+@cache
 def files() -> tuple[File, ...]:
     """All rows of the registry, family by family."""
     parts = [(module, "") for module in modules_of("clustergen.render.views", "FILES")]
