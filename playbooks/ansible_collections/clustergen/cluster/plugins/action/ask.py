@@ -17,7 +17,7 @@ from ansible_collections.clustergen.cluster.plugins.plugin_utils import (
     packages,
 )
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.asking import Asking, distrusted
-from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted
+from ansible_collections.clustergen.cluster.plugins.plugin_utils.hosts import counted, folded
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.schema import AnswerError
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.tree import Tree, purposes_of, settled, units_of
 
@@ -72,6 +72,8 @@ class ActionModule(Asking):
             verdict.add(secret.get("effect", "none"))
         if accounts["differs"]:
             verdict.add("load-accounts")
+        # Others are resumed by a run that includes them.
+        state["drained"] = [name for name in state["drained"] if name in task_vars["ansible_play_hosts_all"]]
         behind = list(_behind(state, replaced, verdict.stopped, reboots, accounts["differs"]))
         names = {name for purpose in waiting for name in purposes[purpose]}
         fact = {
@@ -80,6 +82,7 @@ class ActionModule(Asking):
             **_of_files(state, verdict),
             **_of_effects(verdict),
             "clients": _clients(verdict, task_vars),
+            "drained": state["drained"],
             "elsewhere": self._elsewhere(task_vars, contents),
             "empties": self._empties(task_vars, contents),
             "vacates": self._empties(task_vars, contents, ("vacate",)),
@@ -224,6 +227,8 @@ def _behind(state, replaced, stopped, reboots, accounts):
     if accounts:
         yield f"{counted(len(accounts), 'setting')} of the accounting database ({accounting.summary(accounts)})"
     absent_secrets = [path for path, exists in state["secrets"].items() if not exists]
+    if state["drained"]:
+        yield f"{folded(state['drained'])} left drained by an earlier run"
     if state["packages"]:
         yield counted(len(state["packages"]), "package")
     yield from (f"{path} is not there" for path in [*state["paths"], *absent_secrets])

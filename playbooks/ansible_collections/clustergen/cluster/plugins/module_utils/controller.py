@@ -7,6 +7,8 @@ import re
 # Begins the reason of a drain by a playbook. The health check begins its own with HEALTH and takes those back by itself,
 # so the two have to differ.
 OURS = "clustergen playbook: "
+# Continues that of a drain by site.yml. Slurm keeps it, so that the next run knows what a run that was killed has drained.
+SITE = "site.yml: "
 HEALTH = "clustergen: "
 DRAINED = frozenset(("drain", "draining", "drained"))
 # Words of a state that say that no job can start there, besides those of a drain.
@@ -40,6 +42,11 @@ def is_held_down(states):
     return "down" in states and bool(states & DRAINED) and "not_responding" not in states
 
 
+def is_ours(reason, begins=""):
+    """True for a drain by a playbook, for a reason that begins so."""
+    return reason.startswith(OURS + begins)
+
+
 _ON_NODES = "running,completing,suspended,configuring,stopped,signaling,stage_out"
 
 
@@ -67,6 +74,12 @@ class Controller:
     def releases(self):
         """Name → the version of the slurmd that registered, empty for one that never did."""
         return {name: version for name, _, _, version in parsed(self.run(*_SHOW))}
+
+    def left_drained(self):
+        """Nodes that site.yml drained; none if slurmctld does not answer."""
+        code, out, _ = self.ask(*_SHOW)
+        rows = parsed(out) if code == 0 else ()
+        return [name for name, states, reason, _ in rows if states & DRAINED and is_ours(reason, SITE)]
 
     def jobs_on(self, nodes):
         return self._jobs(nodes, "%i").split()

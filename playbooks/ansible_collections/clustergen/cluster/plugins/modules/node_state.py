@@ -111,6 +111,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils import (
     run_mark,
     safe_files,
 )
+from ansible_collections.clustergen.cluster.plugins.module_utils.controller import Controller
 
 MOST_DIRECTORIES = 1000  # below a mount point, of those that programs made before it was mounted
 MOST_MOUNTS, UNIT = 100, 1 << 14  # mount units of earlier trees, and the bytes of each that are read
@@ -270,6 +271,11 @@ def main():
     targets = {file["target"] for file in asked["files"]}
     root = os.geteuid() == 0
     units = unit_states(module, asked["units"])
+    running = [
+        unit
+        for unit in ("slurmctld.service", "slurmd.service")
+        if not module.run_command(["systemctl", "is-active", "--quiet", unit])[0]
+    ]
     leftovers = sorted(target for target in state["files"] if target not in targets and os.path.lexists(target))
     mounts = [target for target in leftovers if target.endswith(".mount")][:MOST_MOUNTS] if root else []
     module.exit_json(
@@ -295,11 +301,8 @@ def main():
         ],
         started=[unit for unit in state["units"] if unit not in asked["units"]],
         secrets={path: sha256(path) for path in asked["secrets"]},
-        running=[
-            unit
-            for unit in ("slurmctld.service", "slurmd.service")
-            if not module.run_command(["systemctl", "is-active", "--quiet", unit])[0]
-        ],
+        running=running,
+        drained=Controller(module).left_drained() if "slurmctld.service" in running else [],
         root=root,
         os=operating_system(),
         python="%d.%d" % sys.version_info[:2],

@@ -30,6 +30,10 @@ options:
     description: Why, in few words.
     type: str
     default: maintenance
+  reasons:
+    description: Of some nodes another reason, by name.
+    type: dict
+    default: {}
   timeout:
     description: How long to wait for the jobs of the nodes, in seconds.
     type: int
@@ -42,6 +46,10 @@ options:
     description: How the reason of an earlier run begins. Nodes drained for it get the new reason, and no others are resumed.
     type: str
     default: ""
+  any_playbook:
+    description: Nodes that other playbooks drained get the new reason as well, and so are resumed afterwards.
+    type: bool
+    default: false
   any_reason:
     description: Resumes also what somebody else drained, and what is down but answers.
     type: bool
@@ -82,6 +90,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
     OURS,
     Controller,
     is_held_down,
+    is_ours,
 )
 
 SILENT = frozenset(("not_responding", "unknown"))
@@ -93,10 +102,14 @@ def drain(module, slurm):
     present = [name for name in asked["nodes"] if name in states]
     # What the health check drained it may resume at any time, so that becomes ours.
     todo = [name for name in present if not states[name][0] & DRAINED or states[name][1].startswith(HEALTH)]
-    if asked["begins"]:
-        todo += [name for name in present if name not in todo and is_ours(states[name][1], asked["begins"])]
-    if todo:
-        slurm.run("scontrol", "update", "NodeName=" + ",".join(todo), "State=DRAIN", "Reason=" + OURS + asked["reason"])
+    if asked["begins"] or asked["any_playbook"]:
+        begins = "" if asked["any_playbook"] else asked["begins"]
+        todo += [name for name in present if name not in todo and is_ours(states[name][1], begins)]
+    nodes_of = {}
+    for name in todo:
+        nodes_of.setdefault(asked["reasons"].get(name, asked["reason"]), []).append(name)
+    for reason, names in nodes_of.items():
+        slurm.run("scontrol", "update", "NodeName=" + ",".join(names), "State=DRAIN", "Reason=" + OURS + reason)
     until = time.monotonic() + asked["timeout"]
     jobs = slurm.jobs_on(present) if present else []
     while jobs and asked["wait"]:
@@ -114,11 +127,6 @@ def drain(module, slurm):
 
 def listed(places):
     return ", ".join(places[:5]) + (" and %d more" % (len(places) - 5) if len(places) > 5 else "")
-
-
-def is_ours(reason, begins=""):
-    """True for a drain by a playbook, for a reason that begins so."""
-    return reason.startswith(OURS + begins)
 
 
 def resumable(states, reason, asked):
@@ -172,9 +180,11 @@ def main():
             "partitions": {"type": "list", "elements": "str", "default": []},
             "state": {"type": "str", "choices": ["drained", "resumed", "jobs"], "required": True},
             "reason": {"type": "str", "default": "maintenance"},
+            "reasons": {"type": "dict", "default": {}},
             "timeout": {"type": "int", "default": 14400},
             "wait": {"type": "bool", "default": True},
             "begins": {"type": "str", "default": ""},
+            "any_playbook": {"type": "bool", "default": False},
             "any_reason": {"type": "bool", "default": False},
         },
     )

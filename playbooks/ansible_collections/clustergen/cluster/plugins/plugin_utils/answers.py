@@ -96,6 +96,7 @@ def _node_state(asked):
             "hiding": ListOf(OneOf(asked["units"]), len(asked["units"])),
             "secrets": Record({path: OrNone(Text(64, "[0-9a-f]{64}")) for path in asked["secrets"]}),
             "running": ListOf(OneOf(("slurmctld.service", "slurmd.service")), 2),
+            "drained": ListOf(_NAME, MAX_HOSTS),
             "root": Flag(),
             "os": Record(dict.fromkeys(("id", "version", "codename", "machine"), _VERSION)),
             "host": _NAME,

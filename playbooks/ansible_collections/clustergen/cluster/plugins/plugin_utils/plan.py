@@ -6,6 +6,7 @@ that host alone: if its files require more than those of the controllers require
 
 from __future__ import annotations
 
+from ansible_collections.clustergen.cluster.plugins.module_utils.controller import SITE
 from ansible_collections.clustergen.cluster.plugins.module_utils.effects import SLURM_UNITS
 from ansible_collections.clustergen.cluster.plugins.plugin_utils.effects import (
     AGAIN,
@@ -53,6 +54,7 @@ class _Controllers:
         self.to_empty = dict.fromkeys(host for name in self.names for host in answers[name]["empties"])
         # Nodes that the new files set to DOWN stay drained.
         self.vacated = {host for name in self.names for host in answers[name]["vacates"]}
+        self.drained = {host for name in self.names for host in answers[name]["drained"]}
         self.reconfigures = any(_READ_AGAIN & set(answers[name]["effects"]) for name in self.names)
 
 
@@ -86,6 +88,8 @@ class _Turns:
         settled = [*self.together, *self.alone]
         inheriting = [host for host in behind if self.absent and host not in settled and answers[host]["serving"]]
         self.resumed = [host for host in [*self.together, *inheriting] if host not in slurm.vacated]
+        # Drained by a run that did not come to their resume.
+        self.left = [host for host in answers if host in slurm.drained and host not in self.resumed]
         self.live = [host for host in behind if host not in self.alone]
         later = [host for host in self.live if answers[host]["later"]]
         # Whoever is drained for the files of all is changed at once, and resumed once.
@@ -117,6 +121,7 @@ def make_plan(answers, asked):
     marked = next(iter([*slurm.names, *slurm.elsewhere]), "")
     accounting = [host for host in behind if "slurmdbd.service" in answers[host]["units"]]
     accounting += _companion(behind, accounting)
+    windows = sorted({unit for host in turns.together for unit in answers[host]["windows"]})
 
     def has_turn(hosts, units):
         return any(
@@ -148,6 +153,8 @@ def make_plan(answers, asked):
         "logins": pattern([host for host in live if answers[host]["guarded"]]),
         "resumed": pattern(turns.resumed, turns.emptied),
         "rolling": pattern(turns.rolling),
+        "returning": pattern([*controlling, *turns.left], turns.left),
+        "left": turns.left,  # names
         "idle": pattern(turns.idle),
         "routers": pattern(turns.routers),
         "withdrawing": pattern([host for host in behind if answers[host]["withdrawn"]]),
@@ -155,7 +162,10 @@ def make_plan(answers, asked):
         "stopped": list(SLURM_UNITS if slurm.refuse else ["slurmctld.service"]),
         "marks": pattern(behind, marked),
         "emptied": turns.emptied,  # names, of which some may be no hosts of this run
-        "why": _why(answers[host] for host in turns.together),
+        "mark": SITE,
+        "why": f"{SITE}{_why(windows)}",
+        "kept": dict.fromkeys(slurm.vacated, "its State in slurm.conf"),  # node → why it is not resumed
+        "windows": bool(windows),
         "partitions": [] if slurm.refuse else sorted(slurm.cancels),
         "refuse": slurm.lost,
         "controller": slurm.one or next(iter(asked.all_controllers), "localhost"),
@@ -223,9 +233,8 @@ def _companion(hosts, few):
     return [host for host in hosts if host not in few][:1] if few else []
 
 
-def _why(facts):
-    units = sorted({unit for fact in facts for unit in fact["windows"]})
-    return f"maintenance window for {', '.join(units)}" if units else "its devices or slurmd's own directories change"
+def _why(windows):
+    return f"maintenance window for {', '.join(windows)}" if windows else "its devices or slurmd's own directories change"
 
 
 def _prepares(fact):
