@@ -94,6 +94,7 @@ from ansible_collections.clustergen.cluster.plugins.module_utils.controller impo
 )
 
 SILENT = frozenset(("not_responding", "unknown"))
+RETURNS_S = 60  # to wait for nodes that do not answer yet
 
 
 def drain(module, slurm):
@@ -158,9 +159,14 @@ def is_returning(states):
 
 def resume(module, slurm):
     asked = module.params
-    until = time.monotonic() + 60
+    until = time.monotonic() + RETURNS_S
     states = settled(slurm, asked["nodes"], is_returning, until)
-    ours = [name for name in asked["nodes"] if name in states and resumable(*states[name], asked)]
+    # slurmctld refuses to resume what has not registered since it started, and all others of the same command with it.
+    ours = [
+        name
+        for name in asked["nodes"]
+        if name in states and "unknown" not in states[name][0] and resumable(*states[name], asked)
+    ]
     if ours:
         slurm.run("scontrol", "update", "NodeName=" + ",".join(ours), "State=RESUME")
         # slurmctld pings a resumed node before it gives it a job.
