@@ -72,6 +72,7 @@ def _answer(host, module):
         "units": {},
         "secrets": _secrets(module),
         "running": [],
+        "drained": [],
         "root": True,
         "host": host,
         "last_run": "none",

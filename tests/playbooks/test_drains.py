@@ -33,7 +33,8 @@ SCRIPT = r"""
 . /run/clustergen/surroundings.sh
 exec 3>&1 >/dev/null 2>/run/clustergen/log
 mkdir -p /var/spool/state; : >/opt/ansible/__init__.py; cd /run/clustergen; cp slurm.conf /etc/slurm/
-case $(slurmctld -V) in *22.05*) echo CgroupPlugin=cgroup/v1 ;; *) echo CgroupPlugin=disabled ;; esac >/etc/slurm/cgroup.conf
+case $(slurmctld -V) in *22.05*) plugin=cgroup/v1 ;; *) plugin=disabled ;; esac
+echo CgroupPlugin=$plugin >/etc/slurm/cgroup.conf
 module() { # module NAME WORDS: an answer in a line
   PYTHONPATH=/opt python3 -c "from ansible_collections.clustergen.cluster.plugins.modules import $1 as module
 module.RETURNS_S = 3; module.main()" <$2 >&3 || exit 9
@@ -42,7 +43,9 @@ controller() {
   slurmctld -D & pid=$!
   for _ in {1..200}; do scontrol ping | grep -q 'is UP' && return; sleep 0.1; done; exit 8
 }
-registered() { for _ in {1..300}; do [ "$(scontrol -o show node | grep -c " State=$1 ")" = 7 ] && return; sleep 0.1; done; exit 7; }
+registered() { # registered STATE: seven nodes have it
+  for _ in {1..300}; do [ "$(scontrol -o show node | grep -c " State=$1 ")" = 7 ] && return; sleep 0.1; done; exit 7
+}
 controller
 for n in 1 2 3 4 5 6 7; do slurmd -N n$n; done # n8 is dead
 registered IDLE

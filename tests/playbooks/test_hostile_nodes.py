@@ -200,7 +200,8 @@ def test_a_wrong_answer_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path
     good = json.loads((cluster.answers / "node_state").read_text(encoding="utf-8"))
     behind = good | differs(packed(b"# old\n"), "/etc/hosts") | {"pending": ["restart-slurmd"]}
     cluster.set_answer("node_state", behind)
-    cluster.set_answer("head.node_state", behind | {"running": ["slurmctld.service"]})
+    drained = ["good1", cluster.host_of["put-flood"], "left"]
+    cluster.set_answer("head.node_state", behind | {"running": ["slurmctld.service"], "drained": drained})
     cluster.set_answer("n1.node_state", good | conf(STALE))
     for name, (module, content) in LATER.items():
         place = f"{cluster.host_of[name]}.{module}"
@@ -229,7 +230,8 @@ def test_a_wrong_answer_in_the_middle_of_a_run_fails_its_own_host_alone(tmp_path
     assert re.search(r"^  head +ok: 14 of 14 hosts need changes; last, one at a time: n1$", output, re.MULTILINE)
     log = (cluster.answers / "asked").read_text(encoding="utf-8").splitlines()
     assert "n1 node_put" not in log
-    assert log.index("head slurm_nodes") > log.index("good1 node_settle")
+    jobs, resume = (place for place, line in enumerate(log) if line == "head slurm_nodes")
+    assert log.index("good1 node_settle") < jobs < resume
     assert log[-1] == "head run_mark"  # the next run may begin
 
 

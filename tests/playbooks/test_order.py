@@ -193,6 +193,7 @@ def answer(
         "leftovers": list(leftovers),
         "boot": {"at_once": False},
         "clients": [],
+        "drained": [],
         "elsewhere": {},
         "empties": emptied_by(nodes, release, contents) if host == "head" else [],
         "vacates": emptied_by(nodes, release, contents, ("vacate",)) if host == "head" else [],
@@ -219,6 +220,7 @@ class Run:
     def __init__(self, facts: dict[str, dict[str, Any]], directory: Path, last: str = "") -> None:
         self.facts, self.directory = facts, directory
         self.hosts: list[str] = []
+        self.drained = set(facts["head"]["drained"])
         self.plan, _, wrong = make_plan(facts, Asked(["head"], facts, facts, routers=["rtr"]))
         assert not wrong
         self.nodes = {host: Node(*fact["units"], "r.service", "e.service") for host, fact in facts.items()}
@@ -262,6 +264,10 @@ class Run:
             nodes = self.value(nodes, host) if isinstance(nodes, str) else [self.value(name, host) for name in nodes]
             for name in nodes if arguments["state"] != "jobs" else ():
                 self.nodes[name].commands.append(arguments["state"])
+                if arguments["state"] == "resumed":
+                    self.drained.discard(name)
+                elif name not in self.plan["kept"]:
+                    self.drained.add(name)
         elif arguments := task.get("clustergen.cluster.put"):
             self.put(host, arguments["phase"])
         elif arguments := task.get("clustergen.cluster.settle"):
@@ -332,7 +338,11 @@ class Run:
 @cache
 def expression(text: str) -> Any:
     environment = jinja2.Environment()
-    environment.filters |= {"bool": bool, "intersect": lambda one, other: [name for name in one if name in other]}
+    environment.filters |= {
+        "bool": bool,
+        "intersect": lambda one, other: [name for name in one if name in other],
+        "difference": lambda one, other: [name for name in one if name not in other],
+    }
     text = text.strip()
     return environment.compile_expression(text[2:-2] if text.startswith("{{") else text, undefined_to_none=False)
 
@@ -457,20 +467,30 @@ def test_a_run_that_ended_before_the_second_restart_is_made_up_for(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("edit", "release"),
-    [("devices", "22.05"), ("devices", "24.11"), ("limit", "24.11"), ("accounting", "24.11"), ("state", "24.11")],
+    [
+        ("devices", "22.05"),
+        ("devices", "24.11"),
+        ("down", "24.11"),
+        ("limit", "24.11"),
+        ("accounting", "24.11"),
+        ("state", "24.11"),
+    ],
 )
 def test_a_run_that_ends_after_any_play_is_carried_on_by_the_next(edit: str, release: str, tmp_path: Path) -> None:
-    """No command of Slurm's daemons is left out, and none runs twice."""
+    """No command of Slurm's daemons is left out, and none runs twice. Drained nodes are resumed at the end."""
     slurm = SLURM.replace(*OF_SLURM[edit])
     names = [play["name"] for play in playbook("site.yml")]
     facts = {host: answer(host, [], slurm, release) for host in UNITS}
 
-    def commands(*runs: Run) -> dict[str, list[str]]:
+    def commands(pattern: str, *runs: Run) -> dict[str, list[str]]:
         ran = {host: [command for run in runs for command in run.ran(host)] for host in UNITS}
-        return {host: [each for each in ran[host] if re.match(_OF_SLURM, each)] for host in UNITS}
+        return {host: [each for each in ran[host] if re.match(pattern, each)] for host in UNITS}
 
-    whole = commands(Run(facts, tmp_path / "whole"))
-    assert any(whole.values())
+    def last_commands(*runs: Run) -> dict[str, list[str]]:
+        return {host: ran[-1:] for host, ran in commands(f"{_OF_SLURM}|drained|resumed", *runs).items()}
+
+    whole = Run(facts, tmp_path / "whole")
+    assert any(commands(_OF_SLURM, whole).values())
     for last in names[1:]:
         directory = tmp_path / last
         first = Run(facts, directory, last)
@@ -480,7 +500,12 @@ def test_a_run_that_ends_after_any_play_is_carried_on_by_the_next(edit: str, rel
                 first.node(host)
                 pending = journal.read()["pending"]
                 following[host] = answer(host, [], SLURM, release, pending) | {"behind": bool(pending)}
-        assert commands(first, Run(following, directory)) == whole, last
+        drained = sorted(first.drained)
+        following["head"] |= {"drained": drained, "behind": following["head"]["behind"] or bool(drained)}
+        second = Run(following, directory)
+        assert commands(_OF_SLURM, first, second) == commands(_OF_SLURM, whole), last
+        assert last_commands(first, second) == last_commands(whole), last
+        assert second.drained == set(), last
 
 
 @pytest.mark.slow

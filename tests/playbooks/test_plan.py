@@ -23,7 +23,7 @@ PartitionName=all Nodes=n[1-2] MaxTime=60
 def answer(host: str, **more: Any) -> dict[str, Any]:
     """A host that differs in something harmless."""
     units = ["slurmctld.service"] if host == "head" else ["slurmd.service"]
-    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "packages", "paths", "start")
+    lists = ("refuse", "reasons", "effects", "later", "empties", "vacates", "packages", "paths", "start", "drained")
     empty: dict[str, Any] = {key: [] for key in (*lists, "clients", "withdrawn", "replaced_secrets")}
     return {
         **empty,
@@ -100,6 +100,19 @@ def test_a_node_that_is_set_to_down_is_drained_and_not_resumed() -> None:
     answers["head"]["vacates"] = ["n2"]
     drew, _, wrong = plan(answers)
     assert (drew["emptied"], drew["resumed"], wrong) == (["n1", "n2"], "n1", [])
+    assert drew["kept"] == {"n2": "its State in slurm.conf"}
+
+
+def test_nodes_that_a_killed_run_drained_are_resumed_last() -> None:
+    """Those that this run drains itself are resumed after it, and one that does not answer stays drained."""
+    answers = cluster()
+    answers["head"] |= {"empties": [], "drained": ["n1", "n2", "n3"]}
+    drew, _, _ = plan(answers)
+    assert (drew["left"], drew["returning"], drew["resumed"]) == (["n1", "n2"], "head,n1,n2", NOBODY)
+    answers["n1"] |= {"together": True}
+    answers["head"]["empties"] = ["n1"]
+    drew, _, _ = plan(answers)
+    assert (drew["left"], drew["returning"], drew["resumed"]) == (["n2"], "head,n2", "n1")
 
 
 def test_a_node_with_a_new_name_is_resumed_as_the_old_one_was_drained() -> None:
@@ -262,7 +275,7 @@ def test_in_a_window_all_clients_are_emptied_before_any_file_changes(serving: bo
         "n1,n2",
         NOBODY,
     )
-    assert drew["why"] == "maintenance window for home.mount"
+    assert (drew["why"], drew["windows"]) == ("site.yml: maintenance window for home.mount", True)
 
 
 def test_routers_have_turns_of_their_own_before_those_of_nodes() -> None:

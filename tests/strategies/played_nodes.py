@@ -27,7 +27,7 @@ def packed(content: bytes) -> str:
 
 GOOD: Answer = {
     "changed": False, "differs": [], "leftovers": [], "mounts": {}, "hiding": [], "foreign": [], "slipped": [], "unrecorded": False, "effects_of": {}, "pending": [], "last_run": "none",
-    "packages": [], "paths": [], "units": {}, "modules": [], "started": [], "secrets": {}, "running": ["slurmd.service"], "root": True,
+    "packages": [], "paths": [], "units": {}, "modules": [], "started": [], "secrets": {}, "running": ["slurmd.service"], "drained": [], "root": True,
     "os": {"id": "debian", "version": "13", "codename": "trixie", "machine": "x86_64"},
     "host": "@HOST@", "clock": "@CLOCK@", "free": {"/": {"mib": 90000, "inodes": 1000000}},
     "read_only": [], "unwritable": None, "systemd": True,
