@@ -138,6 +138,25 @@ def test_hundreds_of_values_are_their_range_the_first_few_and_the_rest_folded_aw
 
 
 @pytest.mark.slow
+def test_files_of_a_directory_that_go_alike_are_one_line(tmp_path: Path) -> None:
+    """Without home directories on all nodes, there are no job templates."""
+    home = "storage:\n  home: {type: nfs, server: nfs.example.org, path: /home, mount: MOUNT}\nuser_guide: {}\n"
+    text = MANIFEST.replace("slurm-accounting]", "slurm-accounting, login]") + home
+    sides = [write(tmp_path / name, ("MOUNT", f"/{name}"), text=text) for name in ("home", "users")]
+    (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
+    place = "/usr/local/share/doc/cluster/jobs"
+    names = [change["file"].rpartition("/")[2] for change in cluster["changes"] if (change["file"] or "").startswith(place)]
+    assert len(names) > 20
+    shown = diff(*sides).stdout
+    line = f"  - {len(names)} removed files in {place}  (head): {', '.join(names[:3])} and {len(names) - 3} more\n"
+    assert line in shown
+    assert shown.count(place) == 1
+    assert f"{len(names) - 3} of {len(cluster['changes'])} changes are not shown here" in shown
+    comment = diff(*sides, "--format", "markdown").stdout
+    assert f"- `{len(names)} removed files in {place}` on `head`\n" in comment
+
+
+@pytest.mark.slow
 def test_changes_that_do_not_fit_are_counted(tmp_path: Path) -> None:
     """Thousands of partitions that go, with names as long as they may be."""
     document = yaml.safe_load(MANIFEST)

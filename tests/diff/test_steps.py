@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from clustergen.catalogue.effects import step_kinds
 from clustergen.diff.change import Change
-from clustergen.diff.step import Work
+from clustergen.diff.step import Step, Work
 from clustergen.diff.steps import CONTROLLERS, DRAINED, EMPTY, NODES, PUT, REGISTERED, RESUME, TURNS, steps
 from clustergen.records import replace
 from clustergen.render.effects import Effect, read
 from clustergen.render.side import ManualStep
+from strategies.diffs import LONGER, diff, write
 
 
 def change(effect: Effect, old: str | None, new: str | None) -> Change:
@@ -152,3 +156,30 @@ def test_steps_of_features_are_last_and_on_the_nodes_whose_files_change() -> Non
     )
     assert (last.text, last.hosts) == ("activate", "c1")
     assert "read" not in [step.text for step in (last, *others)]
+
+
+def test_each_step_has_its_checks_in_words() -> None:
+    """Of a row that names a unit, the undo does as well."""
+    for (play, kind), row in step_kinds().items():
+        checks = Step("", None, play, kind, "home.mount").checks
+        assert checks[-2:-1] == [f"after: {row.after}"]
+        assert checks[:-2] == ([f"before: {row.before}"] if row.before else [])
+        assert checks[-1].startswith("undo: ")
+        assert (checks[-1] == "undo: none") is (not row.undo)
+    undos = {
+        (EMPTY, "drain"): "resume",
+        (RESUME, "resume"): "drain, and wait for their jobs",
+        (PUT, "unmount"): "mount home.mount",
+        (PUT, "files"): "the same step with the previous tree",
+    }
+    assert {key: Step("", None, *key, "home.mount").undo for key in undos} == undos
+
+
+def test_checks_are_shown_on_demand(tmp_path: Path) -> None:
+    sides = [write(tmp_path / "old"), write(tmp_path / "new", LONGER)]
+    line = "     before: every node has the new files; after: slurmctld and slurmd have the new values; undo: "
+    assert line in diff(*sides, "--checks").stdout
+    assert line not in diff(*sides).stdout
+    assert f"- 2: {line.strip()}" in diff(*sides, "--format", "markdown").stdout
+    refused = diff(*sides, "--checks", "--format", "json")
+    assert (refused.exit_code, "--checks is for the format text" in refused.output) == (2, True)

@@ -23,6 +23,16 @@ from clustergen.manifest import MANIFEST
 from clustergen.records import record
 
 FORMATS = ("text", "json", "markdown")
+checks_option = click.option(
+    "--checks", is_flag=True, help="Also show what holds before and after each step, and the step that takes it back."
+)
+
+
+def require_text(form: str, *, checks: bool) -> None:
+    """The other formats have the checks of each step anyway."""
+    if checks and form != "text":
+        raise click.UsageError(f"--checks is for the format text; {form} has the checks of each step")
+
 
 
 @exit_codes("no changes", "changes", INVALID, "a manifest, a tree or git cannot be read")
@@ -30,7 +40,8 @@ FORMATS = ("text", "json", "markdown")
 @click.argument("old", metavar="[OLD]", required=False, shell_complete=files)
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
-def command(old: str | None, new: str | None, form: str) -> None:
+@checks_option
+def command(old: str | None, new: str | None, form: str, checks: bool) -> None:
     """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost, cables to change.
 
     OLD and NEW are a manifest, a rendered tree, a cluster's directory, a directory of clusters, or one of these in git
@@ -50,9 +61,10 @@ def command(old: str | None, new: str | None, form: str) -> None:
         new = manifest
     elif old:
         old, new = _in_commit(old, new), _in_commit(new, old)
+    require_text(form, checks=checks)
     compared = compare(old or "", new)
     if compared.status < 2:
-        show(compared, form)
+        show(compared, form, checks=checks)
     sys.exit(compared.status)
 
 
@@ -88,10 +100,10 @@ class Compared:
 
         return as_json(self.plans, self.added, self.removed)
 
-    def text(self, *, colour: bool = False) -> str:
+    def text(self, *, colour: bool = False, checks: bool = False) -> str:
         from clustergen.diff.show_text import text
 
-        parts = [text(plan, colour=colour) for plan in self.plans]
+        parts = [text(plan, colour=colour, checks=checks) for plan in self.plans]
         parts += [f"{name}: a new cluster\n" for name in self.added]
         parts += [f"{name}: this cluster is removed\n" for name in self.removed]
         return "\n".join(parts) or "no change\n"
@@ -145,7 +157,7 @@ def _complain(result: Read) -> None:
     click.echo(text, nl=False, err=True, color=colour)
 
 
-def show(compared: Compared, form: str) -> None:
+def show(compared: Compared, form: str, *, checks: bool = False) -> None:
     if form == "json":
         output.findings(compared.document)
     elif form == "markdown":
@@ -153,4 +165,4 @@ def show(compared: Compared, form: str) -> None:
 
         output.findings(markdown(compared.plans, compared.added, compared.removed))
     else:
-        output.findings(compared.text(colour=output.colour(sys.stdout)))
+        output.findings(compared.text(colour=output.colour(sys.stdout), checks=checks))

@@ -72,13 +72,16 @@ def _limits(arguments: Sequence[str]) -> Iterator[str]:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Save the plan in this file, for `clustergen apply FILE`.",
 )
+@diff.checks_option
 @click.option(
     "--trial",
     is_flag=True,
     help="Also carry out the steps that drain, restart, reconfigure and resume Slurm, on its daemons in a sandbox.",
 )
 @click.pass_context
-def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Path | None, trial: bool) -> None:
+def command(
+    ctx: click.Context, manifest: Path, against: str, form: str, out: Path | None, checks: bool, trial: bool
+) -> None:
     """Show what applying MANIFEST (default: manifest.yaml) would change. Nothing is changed.
 
     Against a git revision or a tree, the effects on running jobs are shown. `--against nodes` runs site.yml in check
@@ -94,6 +97,9 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         raise click.UsageError("--trial compares with a revision or a tree, and has the format text")
     if out is not None:
         saved.require_savable(out, manifest, arguments)
+    if checks and against == NODES:
+        raise click.UsageError("--checks compares with a revision or a tree")
+    diff.require_text(form, checks=checks)
     planned = require(manifest)
     kept = planned.kept_digest()
     if against == NODES:
@@ -109,7 +115,7 @@ def command(ctx: click.Context, manifest: Path, against: str, form: str, out: Pa
         compared = _compared(against, manifest)
         if compared.status > 1:
             sys.exit(compared.status)
-        diff.show(compared, form)
+        diff.show(compared, form, checks=checks)
         check, status = None, compared.status
         if trial and not _tried(compared):
             status = _FAILED

@@ -37,6 +37,12 @@ class Family:
         return len(self.changes) > FEW
 
     @property
+    def directory(self) -> str:
+        """The directory of several files that come, go or change alike; else empty."""
+        files = {change.file for change in self.changes}
+        return _directory(self.first) if self.large and self.first.kind == "file" and len(files) > 1 else ""
+
+    @property
     def shown(self) -> tuple[Change, ...]:
         return self.changes[:FIRST] if self.large else self.changes
 
@@ -46,8 +52,11 @@ class Family:
 
     @property
     def what(self) -> str:
-        """`300 × node Weight`, `40 × partition, gone`."""
+        """`300 × node Weight`, `40 × partition, gone`, `28 removed files in /srv/jobs`."""
         change = self.first
+        if self.directory:
+            word = {"+": "new ", "-": "removed "}.get(change.sign, "")
+            return f"{len({each.file for each in self.changes}):,} {word}files in {self.directory}"
         name = change.name if change.kind == "gres" else ""
         words = [change.file, change.key] if change.is_beside_slurm else [change.kind, name, change.key]
         came_or_went = ", new" if change.old is None else ", gone" if change.new is None else ""
@@ -80,7 +89,7 @@ class Family:
         of what came or went as a whole.
         """
         different = list(dict.fromkeys(text for text in texts if text is not None))
-        if not different or self._whole:
+        if not different or self._whole or self.directory:
             return None
         if len(different) <= _LISTED:
             return ", ".join(different)
@@ -98,10 +107,23 @@ class Family:
 
 def families(changes: Iterable[Change]) -> list[Family]:
     """In the order of their first changes. What they take is the caller's: all changes of one heading."""
+    changes = list(changes)
+    files: dict[tuple[object, ...], set[str]] = {}
+    for change in changes:
+        files.setdefault(_alike(change, _directory(change)), set()).add(change.file)
     merged: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
-        name = change.name if change.kind == "gres" else ""
-        sides = change.old is None, change.new is None
-        alike = (change.file, change.kind, name, change.key, *sides, reason(change), change.source)
-        merged.setdefault(alike, []).append(change)
+        in_directory = _alike(change, _directory(change))
+        several = change.kind == "file" and len(files[in_directory]) > FEW
+        merged.setdefault(in_directory if several else _alike(change, change.file), []).append(change)
     return [Family(tuple(members)) for members in merged.values()]
+
+
+def _alike(change: Change, file: str) -> tuple[object, ...]:
+    name = change.name if change.kind == "gres" else ""
+    sides = change.old is None, change.new is None
+    return (file, change.kind, name, change.key, *sides, reason(change), change.source)
+
+
+def _directory(change: Change) -> str:
+    return change.file.rpartition("/")[0]

@@ -134,8 +134,19 @@ def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
         for number, step in enumerate(plan.steps, 1):
             by = f" ({plain(cut(step.by, _LONGEST_COMMAND))})" if step.by else ""
             yield f"{number}. {plain(step.text)}" + (f": {_listed(step.hosts, budget)}" if step.hosts else "") + by
+        yield from _checks(plan, budget)
     yield from _texts(plan, budget)
     yield ""
+
+
+def _checks(plan: Plan, budget: Budget) -> Iterator[str]:
+    """What holds before and after each step of site.yml, folded away."""
+    rows = [(number, step) for number, step in enumerate(plan.steps, 1) if step.row]
+    if not (rows and budget.more):
+        return
+    yield from ("", "<details><summary>Check and undo each step</summary>", "")
+    yield from (f"- {number}: {plain('; '.join(step.checks))}" for number, step in rows)
+    yield from ("", "</details>")
 
 
 def _jobs(plan: Plan, budget: Budget) -> Iterator[str]:

@@ -38,12 +38,15 @@ class Screen:
         return f"{_COLOURS[sign]}{sign}{_PLAIN} {text}" if self.colour else f"{sign} {text}"
 
 
-def text(plan: Plan, *, colour: bool = False) -> str:
-    """The verdict first, the totals last; of changes that are alike only the first few: there may be hundreds."""
-    return "".join(f"{line}\n" for line in _lines(plan, Screen(colour)))
+def text(plan: Plan, *, colour: bool = False, checks: bool = False) -> str:
+    """The verdict first, the totals last; of changes that are alike only the first few: there may be hundreds.
+
+    `checks`: each step with what holds before and after it, and what takes it back.
+    """
+    return "".join(f"{line}\n" for line in _lines(plan, Screen(colour), checks=checks))
 
 
-def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
+def _lines(plan: Plan, screen: Screen, *, checks: bool) -> Iterator[str]:
     yield screen.bold(f"{plan.cluster}: {verdict(plan)}")
     sides = ((plan.old, plan.old_commit), (plan.new, plan.new_commit))
     names = [f"{name} ({commit})" if commit else name for name, commit in sides]
@@ -89,6 +92,8 @@ def _lines(plan: Plan, screen: Screen) -> Iterator[str]:
         for number, step in enumerate(plan.steps, 1):
             by = f" ({cut(step.by, _LONGEST_COMMAND)})" if step.by else ""
             yield f"  {number}. {step.text}" + (f": {cut(step.hosts, _LONGEST)}" if step.hosts else "") + by
+            if checks and step.row:
+                yield f"     {'; '.join(step.checks)}"
     yield ""
     if left_out:
         total = counted(len(plan.changes), "change")
@@ -110,6 +115,11 @@ def _changes(plan: Plan, merged: Sequence[Family], screen: Screen) -> Iterator[s
 
 def _family(family: Family, screen: Screen) -> Iterator[str]:
     indent = "  "
+    if family.directory:
+        names = ", ".join(change.file.rpartition("/")[2] for change in family.shown)
+        about = f"{family.what}{_nodes(family.nodes)}: {names} and {len(family.more):,} more"
+        yield f"  {screen.signed(family.first.sign, about)}"
+        return
     if family.large:
         about = f"{family.what}{_sides(family.first, family.old, family.new)}{_nodes(family.nodes)}"
         yield f"  {screen.signed(family.first.sign, about)}"

@@ -38,6 +38,25 @@ class Step:
         return step_kinds().get((self.play, self.kind))
 
     @property
+    def undo(self) -> str:
+        """The step that takes it back, in words; empty where none does."""
+        row = self.row
+        if row is None or not row.undo:
+            return ""
+        if row.undo == self.kind:
+            return "the same step with the previous tree"
+        text = next(each.text for (_, kind), each in step_kinds().items() if kind == row.undo)
+        return text.format(what=self.what)
+
+    @property
+    def checks(self) -> list[str]:
+        """`before: …`, `after: …` and `undo: …` of a step of site.yml."""
+        row = self.row
+        before = [f"before: {row.before}"] if row and row.before else []
+        after = [f"after: {row.after}"] if row else []
+        return [*before, *after, f"undo: {self.undo or 'none'}"]
+
+    @property
     def by(self) -> str:
         """Who does it, where it is not site.yml: a playbook, or `manual`."""
         if self.play == REMOVE:
