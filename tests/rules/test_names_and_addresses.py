@@ -163,6 +163,10 @@ WRONG = {
         ),
         [("hostlist-not-for-slurm", "-x")],
     ),
+    "a line of gres.conf": (
+        changed(TINY, ('"24.11"}', '"24.11", gres_lines: [{nodename: "gpu[4-1]", Name: gpu, File: /dev/nvidia0}]}')),
+        [("hostlist-not-for-slurm", "4-1")],
+    ),
     "two widths": (changed(TINY, ("gpu[1-4]", "gpu[1-3],gpu04")), [("hostlist-not-for-slurm", "gpu04")]),
 }
 

@@ -48,7 +48,7 @@ def _refuse_mixed_padding(item: str, offset: int, seen: dict[str, tuple[int, int
     if not body or not re.match(RANGE, body) or (not opened and len(body) > MAX_DIGITS):
         return
     narrow, padded = seen.get(before, (MAX_DIGITS, 0))
-    for low, _, width in ranges_of(body, offset):
+    for low, _, width in ranges_of(body, offset + len(before) + len(opened)):
         narrow = min(narrow, width)
         if width > 1 and low < 10 ** (width - 1):
             padded = max(padded, width)

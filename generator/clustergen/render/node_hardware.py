@@ -105,14 +105,14 @@ def _disk(cluster: Cluster, node_type: NodeType) -> int:
 
 def _devices(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     """Files of the type's GRES, or where the manifest has lines of gres.conf, those of its first node."""
-    from clustergen.hostlist import contains
+    from clustergen.hostlist import names_of
     from clustergen.slurmconf.scalars import files_of
 
     texts = [one.files for one in node_type.gres]
     host = next(group.hosts[0] for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
     for line in cluster.slurm.gres_lines or ():
         keys = {key.lower(): str(value) for key, value in line.items()}
-        if contains(keys.get("nodename", host), host):
+        if host in names_of(keys.get("nodename", host)):
             texts += (keys[key] for key in ("file", "multiplefiles") if key in keys)
     files = dict.fromkeys(file for text in texts for file in files_of(text))
     # Those of the driver follow from the GPUs.

@@ -43,10 +43,12 @@ def _span(group: NodeGroup, host: str) -> tuple[int, int] | None:
 
 
 def hostlist_not_for_slurm(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
-    """Lists of hosts that slurm.conf holds as they are written here."""
+    """Lists of hosts that slurm.conf and gres.conf hold as they are written here."""
     lists: list[tuple[ManifestPath, str]] = [(("nodes", group.index, "name"), group.entry) for group in cluster.compute]
     lists += [(("slurm", "node_sets", name), text) for name, text in section.node_sets.items()]
     lists += [(("slurm", "partitions", name, "nodes"), spec.nodes) for name, spec in section.partitions.items()]
+    for index, line in enumerate(section.gres_lines or ()):
+        lists += [(("slurm", "gres_lines", index, key), str(line[key])) for key in line if key.lower() == "nodename"]
     for path, text in lists:
         if ":" in text:
             continue  # no host list at all, which host_name_form says
