@@ -93,10 +93,13 @@ def test_gpu_nodes_with_other_roles_count_as_compute_nodes(tmp_path: Path) -> No
         assert [entry["name"] for entry in small["nodes"]] == (["ws2", "ws1"] if None in size else ["ws[2-3]", "ws1"])
 
 
-def test_addresses_of_rails_stay_with_their_nodes() -> None:
+def test_addresses_of_rails_and_macs_stay_with_their_nodes() -> None:
     whole = document("ml-training")
     whole["nodes"][-1]["addresses"]["fabric"] = ["10.1.0.[11-18]", "10.2.0.[11-14,24-27]"]
-    assert scaled(whole, {"h100": 5})["nodes"][-1]["addresses"]["fabric"] == ["10.1.0.[11-15]", "10.2.0.[11-14,24]"]
+    whole["nodes"][-1]["macs"] = [f"52:54:00:00:00:{number}" for number in range(11, 19)]
+    entry = scaled(whole, {"h100": 5})["nodes"][-1]
+    assert entry["addresses"]["fabric"] == ["10.1.0.[11-15]", "10.2.0.[11-14,24]"]
+    assert entry["macs"] == whole["nodes"][-1]["macs"][:5]
 
 
 def test_loops_and_rows_are_without_racks_that_have_gone() -> None:

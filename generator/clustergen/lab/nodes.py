@@ -61,7 +61,7 @@ def nodes(work: Work, cluster: Cluster, images: Mapping[str, str], mounted: Sequ
     has_names = cluster.manages("host") and cluster.of(HostsFile).is_rendered
     names = "" if has_names else "\n".join(f"{address} {host}" for host, address in cluster.address.items())
     directories, devices = shared_directories(cluster, mounted), substitutions.device_files(cluster)
-    for group in cluster.groups:
+    for group in filter(lambda group: group.addresses, cluster.groups):
         image = images.get(group.type.os.id, "")
         for host, address in zip(group.hosts, group.addresses, strict=True):
             places = sorted(directories.get(host, ()), key=lambda pair: pair[1])  # what is mounted in others is last

@@ -120,7 +120,7 @@ def _compute_types(entries: list[Document], roles: list[tuple[str, ...]]) -> lis
 
 
 def part(entry: Document, names: list[str], left: Collection[str]) -> Document | None:
-    """The entry with some of its names, and their addresses; None without any."""
+    """The entry with some of its names, and their addresses and MACs; None without any."""
     stay = [index for index, name in enumerate(names) if name in left]
     if len(stay) == len(names):
         return entry
@@ -131,6 +131,8 @@ def part(entry: Document, names: list[str], left: Collection[str]) -> Document |
         smaller["address"] = _picked(entry["address"], stay)
     if entry.get("addresses"):
         smaller["addresses"] = {key: _picked(value, stay) for key, value in entry["addresses"].items()}
+    if entry.get("macs"):
+        smaller["macs"] = [entry["macs"][index] for index in stay if index < len(entry["macs"])]
     return smaller
 
 

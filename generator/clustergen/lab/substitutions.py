@@ -16,7 +16,7 @@ from clustergen.cluster import contributions
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
-from clustergen.hostlist import expand
+from clustergen.hostlist import names_of
 from clustergen.lab import accounting, file_servers, file_systems, mig
 from clustergen.records import record
 from clustergen.slurmconf.scalars import files_of
@@ -73,7 +73,7 @@ def device_files(cluster: Cluster) -> dict[str, int]:
         keys = {key.lower(): str(value) for key, value in line.items()}
         matches = map(_DEVICE.fullmatch, files_of(keys.get("file", "")))
         highest = max((int(match[1]) + 1 for match in matches if match), default=0)
-        for host in expand(keys["nodename"]) if highest and "nodename" in keys else ():
+        for host in names_of(keys.get("nodename", "")) if highest else ():
             count[host] = max(highest, count.get(host, 0))
     return count
 
@@ -163,6 +163,11 @@ _FIRST: tuple[Substitution, ...] = (
         "their targets are disks, served by kernel modules that no container can load",
         lambda cluster, _: bool(file_servers.hosts(cluster)),
         edit=file_servers.remove,
+    ),
+    Substitution(
+        "no containers for nodes without an address",
+        "they exist only while a cloud runs them, and get their address then",
+        lambda cluster, _: any(not group.addresses for group in cluster.groups),
     ),
     Substitution(
         "device files /dev/nvidia* without a driver, and an nvidia-smi that lists them",
