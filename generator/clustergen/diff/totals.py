@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from clustergen.diff.change import Change
@@ -51,12 +52,13 @@ class Totals:
             if not number:
                 continue
             noun, _, verb = name.replace("_", " ").partition(" to ")
+            counted = f"{number:,} {noun if number > 1 else re.sub('(?<=ch)es$|s$', '', noun)}"
             if not verb:
-                parts.append(f"{number:,} {noun if number > 1 else noun.removesuffix('s')}")
+                parts.append(counted)
             elif noun == last:
                 parts.append(f"{number:,} to {verb}")
             else:
-                parts.append(f"{number:,} {noun if number > 1 else noun.removesuffix('s')} to {verb}")
+                parts.append(f"{counted} to {verb}")
             last = noun
         return ", ".join(parts) or "no changes"
 
