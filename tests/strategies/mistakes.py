@@ -17,7 +17,7 @@ import yaml
 from clustergen.compile import validate
 from clustergen.diagnostics import Diagnostic
 from strategies.findings import OF_SMALL_MANIFESTS, words
-from strategies.reviewed_outputs import MANIFESTS
+from strategies.unusual import MANIFESTS
 
 Change = Callable[[Any], Any]
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import chdir
 from dataclasses import replace
 from functools import cache, partial
@@ -20,9 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import click
-from click.testing import CliRunner
 
-from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.cluster.document import document
 from clustergen.diagnostics import CODES
@@ -32,30 +30,19 @@ from clustergen.diff.show_markdown import markdown
 from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import load
-from clustergen.render.tree import Tree
 from clustergen.slurmrules.field_table import FIELDS, MORE
 from clustergen.verify.checks import CHECKS
-from strategies import diffs, machines
+from strategies import diffs, machines, reviewed_variations
 from strategies.findings import changed
 from strategies.pages import ROOT
+from strategies.unusual import FIXTURES, MANIFESTS, Outputs, compiled, run
 
-FIXTURES = ROOT / "tests" / "fixtures"
 TABLE = FIXTURES / "reviewed" / "outputs.txt"
-MANIFESTS = {path.stem: path for name in ("fields", "verify") for path in sorted((FIXTURES / name).glob("*.yaml"))}
-Outputs = Iterator[tuple[str, str | bytes]]
-
-
-@cache
-def _compiled(name: str) -> tuple[compiler.Compiled, Tree]:
-    result = compiler.validate(MANIFESTS[name])
-    tree, diagnostics = compiler.render(result, MANIFESTS[name])
-    assert tree is not None, diagnostics
-    return result, tree
 
 
 def _of_cluster(name: str) -> Outputs:
     """The files of its tree, and the sections of its resolved form."""
-    result, tree = _compiled(name)
+    result, tree = compiled(name)
     assert result.cluster is not None
     for file in tree:
         yield file.path, file.content
@@ -63,14 +50,8 @@ def _of_cluster(name: str) -> Outputs:
         yield f"resolve --section {section}", json.dumps(value)
 
 
-def _run(*words: str) -> tuple[str, str]:
-    """A command and its output, in a terminal of 100 columns."""
-    done = CliRunner().invoke(group, words, env={"COLUMNS": "100"}, catch_exceptions=True)
-    return " ".join(words), f"{done.exit_code} {done.exception!r}\n{done.output}"
-
-
 def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Outputs:
-    yield _run(*words, "--help")
+    yield run(*words, "--help")
     if isinstance(command, click.Group):
         for name in command.list_commands(context := click.Context(command)):
             if (child := command.get_command(context, name)) is not None:
@@ -78,20 +59,20 @@ def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Out
 
 
 def _of_itself() -> Outputs:
-    yield from (_run("completion", shell) for shell in ("bash", "zsh", "fish"))
-    yield _run("schema")
-    yield from (_run("features", "--format", each) for each in ("text", "json"))
+    yield from (run("completion", shell) for shell in ("bash", "zsh", "fish"))
+    yield run("schema")
+    yield from (run("features", "--format", each) for each in ("text", "json"))
     for topic in ("systems", "gpus", "nics", "switches", "rates", "mig", "os", "slurm"):
-        yield from (_run("catalogue", topic, "--format", each) for each in ("text", "json"))
-    yield _run("explain")
+        yield from (run("catalogue", topic, "--format", each) for each in ("text", "json"))
+    yield run("explain")
 
 
 def _of_the_resolved_schema() -> Outputs:
-    yield _run("schema", "--resolved")
+    yield run("schema", "--resolved")
 
 
 def _of_codes() -> Outputs:
-    yield from (_run("explain", code) for code in CODES)
+    yield from (run("explain", code) for code in CODES)
 
 
 def _of_slurm_files() -> Outputs:
@@ -101,12 +82,12 @@ def _of_slurm_files() -> Outputs:
             shutil.copytree(source, source.name)
         for name in ("planned", "rocky"):
             Path(name).mkdir()
-            for file in _compiled(name)[1]:
+            for file in compiled(name)[1]:
                 if file.target is not None and file.target.startswith("/etc/slurm/"):
                     (Path(name) / Path(file.target).name).write_bytes(file.content)
         for path in sorted(Path().iterdir()):
-            yield _run("lint", path.name)
-            yield _run("import", path.name, "--format", "json")
+            yield run("lint", path.name)
+            yield run("import", path.name, "--format", "json")
         yield from _of_accounts()
 
 
@@ -118,7 +99,7 @@ def _of_accounts() -> Outputs:
     contents = {"slurm.conf": books.CONF, "slurmdbd.conf": books.DBD, "hall.dump": books.DUMP, "qos.txt": books.QOS}
     for name, content in contents.items():
         (Path("books") / name).write_text(content, encoding="utf-8")
-    yield _run("import", "books", "--accounts", "books/hall.dump", "--accounts", "books/qos.txt")
+    yield run("import", "books", "--accounts", "books/hall.dump", "--accounts", "books/qos.txt")
 
 
 def _of_changes() -> Outputs:
@@ -133,7 +114,7 @@ def _of_changes() -> Outputs:
     with tempfile.TemporaryDirectory() as directory, chdir(directory):
         Path("old.yaml").write_text(diffs.MANIFEST, encoding="utf-8")
         Path("new.yaml").write_text(changed(diffs.MANIFEST, *_EDITS), encoding="utf-8")
-        yield _run("diff", "old.yaml", "new.yaml")
+        yield run("diff", "old.yaml", "new.yaml")
 
 
 _EDITS = (
@@ -147,7 +128,7 @@ _EDITS = (
 
 def _side(name: str) -> Snapshot:
     """A tree without its manifest: the search for the values that cause a change takes seconds."""
-    result, tree = _compiled(name)
+    result, tree = compiled(name)
     assert result.cluster is not None
     return replace(of_tree(name, tree, result.cluster, load(MANIFESTS[name])), source=None)
 
@@ -164,31 +145,31 @@ def _of_machines() -> Outputs:
             for place, kind in enumerate(kinds):
                 faults[machines.NODES[(place + number * (place // 4)) % 4]] |= FAULTS[kind][0]
             facts = machines.record(Path(f"facts{number}"), **faults)
-            yield _run("drift", "--facts", str(facts))
-            yield _run("drift", "--facts", str(facts), "--format", "json")
-            yield _run("discover", "--facts", str(facts))
+            yield run("drift", "--facts", str(facts))
+            yield run("drift", "--facts", str(facts), "--format", "json")
+            yield run("discover", "--facts", str(facts))
 
 
 def _of_rooms() -> Outputs:
     manifest, other = (str(MANIFESTS[name].relative_to(ROOT)) for name in ("planned", "roce"))
     for each in ("text", "json", "markdown"):
-        yield _run("facility", "compare", manifest, other, "--format", each)
-        yield _run("facility", "estimate", manifest, "--format", each)
-        yield _run("facility", "refresh", manifest, "--on", "2031-06-30", "--format", each)
+        yield run("facility", "compare", manifest, other, "--format", each)
+        yield run("facility", "estimate", manifest, "--format", each)
+        yield run("facility", "refresh", manifest, "--on", "2031-06-30", "--format", each)
 
 
 def _of_findings() -> Outputs:
     """The warnings of the clusters, in each format."""
     for manifest in MANIFESTS.values():
-        yield _run("validate", str(manifest.relative_to(ROOT)))
+        yield run("validate", str(manifest.relative_to(ROOT)))
     for each in ("json", "github", "sarif"):
-        yield _run("validate", str(MANIFESTS["planned"].relative_to(ROOT)), "--format", each)
+        yield run("validate", str(MANIFESTS["planned"].relative_to(ROOT)), "--format", each)
 
 
 def _of_checks() -> Outputs:
     """The files that each check of `verify` reads, and what it proves."""
-    files = [file for name in MANIFESTS for file in _compiled(name)[1]]
-    yield _run("verify", "--list")
+    files = [file for name in MANIFESTS for file in compiled(name)[1]]
+    yield run("verify", "--list")
     for check in CHECKS:
         places = {
             file.target or file.path
@@ -201,17 +182,17 @@ def _of_checks() -> Outputs:
 def _of_keys() -> Outputs:
     """The fields that set each key of Slurm's files."""
     keys = {key for table in (FIELDS, MORE) for rows in table.values() for key in rows}
-    yield from (_run("explain", key) for key in sorted(keys))
+    yield from (run("explain", key) for key in sorted(keys))
 
 
 def _of_explanations() -> Outputs:
     """Lines of files, fields and values of a small cluster."""
     with tempfile.TemporaryDirectory() as directory, chdir(directory):
         Path("manifest.yaml").write_text(diffs.MANIFEST, encoding="utf-8")
-        yield _run("explain", "manifest.yaml", "/etc/slurm/gres.conf")
-        yield _run("explain", "manifest.yaml", "/etc/hosts:8-12", "--format", "json")
-        yield _run("explain", "slurm.partitions.max_time")
-        yield _run("explain", "node_types", "--format", "json")
+        yield run("explain", "manifest.yaml", "/etc/slurm/gres.conf")
+        yield run("explain", "manifest.yaml", "/etc/hosts:8-12", "--format", "json")
+        yield run("explain", "slurm.partitions.max_time")
+        yield run("explain", "node_types", "--format", "json")
 
 
 CASES: dict[str, Callable[[], Outputs]] = {
@@ -228,6 +209,7 @@ CASES: dict[str, Callable[[], Outputs]] = {
     "rooms": _of_rooms,
     "findings": _of_findings,
     "checks": _of_checks,
+    **reviewed_variations.CASES,
 }
 
 
