@@ -145,7 +145,8 @@ def test_files_of_a_directory_that_go_alike_are_one_line(tmp_path: Path) -> None
     sides = [write(tmp_path / name, ("MOUNT", f"/{name}"), text=text) for name in ("home", "users")]
     (cluster,) = json.loads(diff(*sides, "--format", "json").stdout)["clusters"]
     place = "/usr/local/share/doc/cluster/jobs"
-    names = [change["file"].rpartition("/")[2] for change in cluster["changes"] if (change["file"] or "").startswith(place)]
+    files = [change["file"] or "" for change in cluster["changes"]]
+    names = [file.rpartition("/")[2] for file in files if file.startswith(place)]
     assert len(names) > 20
     shown = diff(*sides).stdout
     line = f"  - {len(names)} removed files in {place}  (head): {', '.join(names[:3])} and {len(names) - 3} more\n"
