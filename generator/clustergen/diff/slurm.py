@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from posixpath import dirname, join, normpath
 
 from clustergen.catalogue import slurm
@@ -18,7 +18,7 @@ from clustergen.diff.plain import plain
 from clustergen.diff.topology import topology
 from clustergen.records import replace
 from clustergen.regular_file import reason_of
-from clustergen.render.effects import Effect
+from clustergen.render.effects import NONE, Effect
 from clustergen.slurmconf import read_config
 from clustergen.slurmconf.bounds import refuse_too_many_nodes, refuse_too_much
 from clustergen.slurmconf.config import Config
@@ -164,40 +164,44 @@ def _compared(path: str, before: _Host, after: _Host) -> Iterator[Change]:
 
 
 _CONTROLLER, _COMPUTE, _ACCOUNTING = "slurm_controller", "slurm_compute", "slurm_accounting"
+_OF_DAEMONS: Mapping[str, Collection[str]] = {
+    "reconfigure": (_CONTROLLER,),  # only one of them has to act
+    "cancel-jobs": (_CONTROLLER,),
+    "restart-slurmctld": (_CONTROLLER,),
+    "new-cluster-id": (_CONTROLLER,),
+    "move-state": (_CONTROLLER,),
+    "restart-slurmdbd": (_ACCOUNTING,),
+    "refuse": (_CONTROLLER, _COMPUTE, _ACCOUNTING),
+}
+"""Groups whose hosts have an effect, whichever nodes a change is about."""
+_OF_NODES = ("restart-slurmd", "drain", "vacate")
+"""Effects on compute nodes alone, of those that a change is about."""
+_BOTH = (Effect("restart-slurmctld"), Effect("restart-slurmd"))
 
 
 def effects_on(changes: Collection[Change], host: str, roles: Collection[str]) -> tuple[Effect, ...]:
     """The effects of the changes on one host, in order of harm, each once.
 
-    `roles`: the host's roles, or groups of the inventory. `reconfigure` and `cancel-jobs` are the controllers' (only
-    one of them has to act), `restart-slurmctld` and `restart-slurmdbd` belong to where these run, `restart-slurmd` and
-    `drain` and `vacate` to compute nodes; `refuse` to all of them. Where all daemons restart anyway, none has to
-    reconfigure. In a configless cluster the changes are those of the controller's files, for all hosts.
+    `roles`: the host's roles, or groups of the inventory. Where all daemons restart anyway, none has to reconfigure.
+    In a configless cluster the changes are those of the controller's files, for all hosts.
     """
     groups = {role.replace("-", "_") for role in roles}
-    effects: set[Effect] = set()
-    all_restart = any(change.everywhere and Effect("restart-slurm") in change.effects for change in changes)
-    for change in changes:
-        touched = change.touches(host)
-        for effect in change.effects:
-            kind = effect.kind
-            if kind in ("reconfigure", "cancel-jobs", "restart-slurmctld", "new-cluster-id", "move-state"):
-                if _CONTROLLER in groups and not (kind == "reconfigure" and all_restart):
-                    effects.add(effect)
-            elif kind == "restart-slurmdbd":
-                if _ACCOUNTING in groups:
-                    effects.add(effect)
-            elif kind in ("restart-slurmd", "restart-slurm"):
-                if kind == "restart-slurm" and _CONTROLLER in groups:
-                    effects.add(Effect("restart-slurmctld"))
-                if _COMPUTE in groups and (touched or change.everywhere):
-                    effects.add(Effect("restart-slurmd"))
-            elif kind in ("drain", "vacate"):
-                if _COMPUTE in groups and touched:
-                    effects.add(effect)
-            elif kind == "refuse":
-                if groups & {_CONTROLLER, _COMPUTE, _ACCOUNTING}:
-                    effects.add(effect)
-            elif kind != "none" and touched:
-                effects.add(effect)
+    effects = {
+        part
+        for change in changes
+        for effect in change.effects
+        for part in (_BOTH if effect.kind == "restart-slurm" else (effect,))
+        if _reaches(change, part.kind, host, groups)
+    }
+    effects.discard(NONE)
+    if any(change.everywhere and Effect("restart-slurm") in change.effects for change in changes):
+        effects.discard(Effect("reconfigure"))
     return tuple(sorted(effects, key=lambda effect: effect.severity))
+
+
+def _reaches(change: Change, kind: str, host: str, groups: Set[str]) -> bool:
+    if of_daemons := _OF_DAEMONS.get(kind):
+        return not groups.isdisjoint(of_daemons)
+    if kind in _OF_NODES and _COMPUTE not in groups:
+        return False
+    return change.touches(host) or (kind == "restart-slurmd" and change.everywhere)
