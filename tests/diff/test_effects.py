@@ -45,6 +45,7 @@ _MANIFEST: dict[str, Any] = {
     },
 }
 _ETC = "site/slurm_node/etc/slurm"
+_HELPERS = "Feature=mig Helper=/usr/local/sbin/mig\n"
 
 Edits = Mapping[str, Any]
 """A dotted path of the manifest → its value; a path below site/ → the text of that file."""
@@ -254,7 +255,7 @@ CASES = [
     _option("FirstJobId", 67043000, _always("refuse restart-slurmctld"), "few ids"),
     Case("slurm.conf", "", "TopologyPlugin", "", _ONE_SWITCH, LATER_BOTH),
     _option("RoutePlugin", "route/topology", (BOTH, INVALID, INVALID), old=_ONE_SWITCH),
-    _option("NodeFeaturesPlugins", "node_features/helpers", LATER_BOTH),
+    _option("NodeFeaturesPlugins", "node_features/helpers", LATER_BOTH, old={f"{_ETC}/helpers.conf": _HELPERS}),
     Case("slurm.conf", "", "PriorityType", "", _edited("slurm.conf", _BASIC_PRIORITY), LATER),
     _option("JobCompType", "jobcomp/filetxt", LATER),
     Case("slurm.conf", "", "MaxArraySize", "", {"slurm.scheduler.max_array": 50}, LATER),
