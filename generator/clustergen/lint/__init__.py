@@ -7,7 +7,7 @@
 - `release`: which release wrote the files, where nobody says
 - `fix`: the findings that have one safe answer, put into the files
 - `merge`: findings for people, the same one once
-- the other modules: checks, a topic each; each lists them in `CHECKS`
+- the other modules: checks, a topic each, which are found by their type (`run.checks_of`)
 
 An error is what a daemon or a command of that release stops on. A warning is what Slurm says in a log and goes on, or
 takes in silence and does otherwise than was meant. A note is advice.

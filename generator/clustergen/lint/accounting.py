@@ -249,6 +249,3 @@ def by_partition(site: Site) -> Iterator[LintFinding]:
         if mode and mode.text.lower() not in ("off", "none"):
             message = "no effect: preemption is off for the cluster"
             yield site.warning("preemption-unused", mode, message, "write PreemptType=preempt/partition_prio", key=True)
-
-
-CHECKS = (storage, limits, priority, times, preemption, preempted, by_partition)

@@ -173,17 +173,3 @@ def ports(site: Site) -> Iterator[LintFinding]:
         yield site.warning(
             "port-twice", place, f"slurmctld and slurmd both listen on port {mine}; on one host only one of them starts"
         )
-
-
-CHECKS = (
-    release,
-    names,
-    controllers,
-    old_names,
-    old_hosts,
-    users,
-    directories,
-    shared_state,
-    passwords,
-    ports,
-)

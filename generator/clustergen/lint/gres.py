@@ -310,6 +310,3 @@ def known_types(site: Site) -> Iterator[LintFinding]:
         message = "GPUs are not tracked, so Slurm records no GPU usage and enforces no GPU limits"
         place = site.setting("AccountingStorageTRES") or gpus
         yield site.note("tres-unknown", place, message, "write AccountingStorageTRES=gres/gpu")
-
-
-CHECKS = (declared, agreement, known_types)

@@ -48,6 +48,27 @@ def undeclared_hint(site: Site, name: str) -> str:
     return f"write GresTypes={','.join([*islice(types, 100), name])}"
 
 
+def detection(site: Site) -> Iterator[LintFinding]:
+    """AutoDetect, for all nodes and for some."""
+    config = site.directory.config("gres.conf")
+    for setting in config.settings("AutoDetect") if config else ():
+        yield from _autodetect(site, setting)
+    first: dict[str, str] = {}
+    for record in read_records(config)[0]:
+        auto = record.entry.own_value("AutoDetect")
+        if auto is None:
+            continue
+        yield from _autodetect(site, auto)
+        if record.is_general:
+            message = "AutoDetect after Name has an effect only with NodeName; slurmd logs an error"
+            yield site.warning("slurm-key-ignored", auto, message, key=True)
+        way = auto.text.lower()
+        other = next((host for host in record.hosts() if first.setdefault(host, way) != way), None)
+        if other is not None:
+            message = f"'{other}' already has AutoDetect={first[other]}; slurmd does not start with two"
+            yield site.error("slurm-value-wrong", auto, message)
+
+
 def lines(site: Site) -> Iterator[LintFinding]:
     """Every line for itself, and its names against slurm.conf."""
     records, _ = read_records(site.directory.config("gres.conf"))
@@ -69,27 +90,6 @@ def lines(site: Site) -> Iterator[LintFinding]:
         yield from _links(site, record)
         yield from _cores_of(site, record)
         yield from _unknown_nodes(site, record)
-
-
-def detection(site: Site) -> Iterator[LintFinding]:
-    """AutoDetect, for all nodes and for some."""
-    config = site.directory.config("gres.conf")
-    for setting in config.settings("AutoDetect") if config else ():
-        yield from _autodetect(site, setting)
-    first: dict[str, str] = {}
-    for record in read_records(config)[0]:
-        auto = record.entry.own_value("AutoDetect")
-        if auto is None:
-            continue
-        yield from _autodetect(site, auto)
-        if record.is_general:
-            message = "AutoDetect after Name has an effect only with NodeName; slurmd logs an error"
-            yield site.warning("slurm-key-ignored", auto, message, key=True)
-        way = auto.text.lower()
-        other = next((host for host in record.hosts() if first.setdefault(host, way) != way), None)
-        if other is not None:
-            message = f"'{other}' already has AutoDetect={first[other]}; slurmd does not start with two"
-            yield site.error("slurm-value-wrong", auto, message)
 
 
 def _unknown_nodes(site: Site, record: Record) -> Iterator[LintFinding]:
@@ -258,6 +258,3 @@ def _flags(record: Record) -> list[str]:
 
 def _has(record: Record, key: str) -> bool:
     return record.entry.own_value(*_CALLED.get(key, (key,))) is not None
-
-
-CHECKS = (detection, lines)

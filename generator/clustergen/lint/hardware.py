@@ -154,6 +154,3 @@ def _reserved(site: Site, node: Entry, it: Hardware) -> Iterator[LintFinding]:
         yield site.warning(
             "nothing-left-for-jobs", kept, f"MemSpecLimit is {limit} of {memory} MiB; Slurm uses 0 and logs an error"
         )
-
-
-CHECKS = (hardware,)

@@ -135,6 +135,3 @@ def addresses(site: Site) -> Iterator[LintFinding]:
                     f"use another address for '{host}'",
                 )
                 break
-
-
-CHECKS = (exist, default_lines, names, counts, addresses)

@@ -277,6 +277,3 @@ def weights(site: Site) -> Iterator[LintFinding]:
                     hint,
                 )
             start += len(item) + 1
-
-
-CHECKS = (exist, names, members, outside, values, weights)

@@ -104,6 +104,3 @@ def helpers(site: Site) -> Iterator[LintFinding]:
             if before is not entry and (not lists or before.text("Helper") != entry.text("Helper")):
                 message = f"'{name}' already has a helper on line {before.line.number}; slurmctld does not start"
                 yield site.error("slurm-value-wrong", entry, message, "keep one of the lines")
-
-
-CHECKS = (scripts, power_actions, functions, helpers)

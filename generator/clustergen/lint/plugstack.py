@@ -86,6 +86,3 @@ def _include(site: Site, name: str, number: int, words: list[tuple[str, int]], r
             yield site.warning("conf-include", spot, f"'{file}' includes itself")
         elif file not in read and len(read) < _MOST_FILES:
             yield from _file(site, file, read)
-
-
-CHECKS = (stack,)

@@ -31,6 +31,3 @@ def writable(site: Site) -> Iterator[LintFinding]:
                 yield from site.remarks(Setting(line.file, pair), remarks)
                 if not index:
                     block = blocks.get(pair.key.lower(), "")
-
-
-CHECKS = (writable,)

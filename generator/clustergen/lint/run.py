@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 from clustergen.catalogue.slurm import files, key, key_tables
 from clustergen.catalogue.versions import SlurmRelease
@@ -208,9 +209,15 @@ def _all(directory: ConfigDirectory, release: SlurmRelease) -> Iterator[LintFind
         yield many
         return
     for topic in _TOPICS:
-        checks: tuple[Callable[[Site], Iterator[LintFinding]], ...] = topic.CHECKS
-        for check in checks:
+        for check in checks_of(topic):
             yield from check(site)
+
+
+def checks_of(topic: ModuleType) -> Iterator[Callable[[Site], Iterator[LintFinding]]]:
+    """The checks of a module, in its order: public functions `(site: Site) -> Iterator[LintFinding]`."""
+    types = {"site": "Site", "return": "Iterator[LintFinding]"}
+    functions = [value for name, value in vars(topic).items() if isinstance(value, FunctionType) and name[0] != "_"]
+    return (each for each in functions if each.__module__ == topic.__name__ and each.__annotations__ == types)
 
 
 def _bounded(findings: Iterator[LintFinding]) -> Iterator[LintFinding]:

@@ -104,6 +104,3 @@ def secrets(site: Site) -> Iterator[LintFinding]:
             f"run chmod 600 {site.directory.shown(config.name)}",
             key=True,
         )
-
-
-CHECKS = (required, plugins, agreement, hashes, secrets)

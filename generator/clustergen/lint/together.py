@@ -90,6 +90,3 @@ def cloud(site: Site) -> Iterator[LintFinding]:
             f"without {' and '.join(lacking)} slurmctld never starts cloud nodes, and their jobs stay CONFIGURING",
             f"set {', '.join(lacking)}",
         )
-
-
-CHECKS = (combinations, suspending, sizes, exclusions, cloud)

@@ -93,6 +93,3 @@ def _sizes(site: Site, config: Config) -> list[Size]:
             sizes.append(Size(item.strip(), site.part(setting, start, len(item))))
         start += len(item) + 1
     return sizes
-
-
-CHECKS = (conf,)

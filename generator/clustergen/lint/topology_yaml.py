@@ -206,6 +206,3 @@ def _spot(node: Node | None) -> Spot:
     start, end = node.start_mark, node.end_mark
     column = start.column + 1
     return Spot(_FILE, Span(start.line + 1, column, end.column + 1 if end.line == start.line else column + 1))
-
-
-CHECKS = (conf,)
