@@ -11,6 +11,7 @@ from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.change import Change as Difference
 from clustergen.diff.slurm import slurm_changes
+from clustergen.render.registry import files
 from effects.change import Change
 from effects.configuration import Configuration, Edit
 from effects.verdicts import judged
@@ -86,12 +87,8 @@ def _first(name: str, release: str) -> Change | None:
 
 
 def _differences(start: Trial, trial: Trial, release: SlurmRelease) -> tuple[Difference, ...]:
-    sides = [
-        {_CONF: text.decode()}
-        for files in (start.files, trial.files)
-        for path, text in files.items()
-        if path.endswith(_CONF)
-    ]
+    row = next(row for row in files() if row.template.endswith(_CONF))
+    sides = [{_CONF: text.decode()} for each in (start, trial) if (text := each.file(row))]
     if len(sides) != 2 or sides[0] == sides[1]:  # a manifest without Slurm
         return ()
     return slurm_changes(*sides, release)

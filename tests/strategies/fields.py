@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -16,17 +16,19 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from clustergen.cluster.model import Cluster
 from clustergen.cluster.resolve import resolve
 from clustergen.diagnostics import CODES, Finding, ManifestPath, Severity
 from clustergen.explain.edits import Edit
 from clustergen.explain.fields import Field, Fields
 from clustergen.explain.manifests import Original
+from clustergen.explain.producers import producer_of
 from clustergen.manifest.base import Section
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.mount import Mount
 from clustergen.manifest.source import load
-from clustergen.records import record
 from clustergen.render.build import Builder
+from clustergen.render.file import File
 from clustergen.render.node_hardware import hardware
 from clustergen.render.tree import Tree
 from clustergen.rules import check
@@ -44,6 +46,7 @@ _TRES = (
     *("max_tres_per_job", "max_tres_per_node", "max_tres_minutes_per_job"),
 )
 _WITH_TRES = ("slurm.qos.*", "slurm.accounts.*", "slurm.accounts.*.user_limits.*")
+_NAME = "manifest.yaml"
 _MOST_PLACES = 4  # of one field in a manifest
 VALUES: dict[str, Any] = {
     "catalogue.systems.*.cpu.model": "NVIDIA Grace",
@@ -213,15 +216,28 @@ def field_name(manifest: Manifest, path: ManifestPath) -> str:
     return _joined(tuple(parts))
 
 
-@record
 class Trial:
-    """A valid manifest: the codes of what the rules find in it, its tree, and the files of that, without variables
-    that nothing reads.
-    """
+    """A valid manifest: its cluster and the codes of what the rules find in it. It is rendered when asked for files."""
 
-    codes: frozenset[str]
-    files: Mapping[str, bytes]
-    tree: Tree
+    def __init__(self, cluster: Cluster, codes: frozenset[str]) -> None:
+        self.cluster = cluster
+        self.codes = codes
+
+    @cached_property
+    def tree(self) -> Tree:
+        builder = Builder(self.cluster, _NAME)
+        files = builder.build()
+        builder.finish()  # adds the files about all others
+        return Tree(dict(sorted(files.items())), _hosts(builder), _NAME, "0" * 64, hardware(self.cluster))
+
+    @cached_property
+    def files(self) -> Mapping[str, bytes]:
+        """Those of the tree, without variables that nothing reads."""
+        return {path: _without_unread(path, file.content) for path, file in self.tree.files.items()}
+
+    def file(self, row: File) -> bytes:
+        """The one file of a row of the registry, rendered alone; empty where there is none."""
+        return b"".join(file.content for file in producer_of(row, _NAME)(self.cluster).values())
 
 
 class Base:
@@ -236,7 +252,7 @@ class Base:
             if field.kind != "key":
                 name = field_name(self.original.manifest, _whole(field))
                 self.by_name.setdefault(name, []).append(field)
-        start = _rendered(self.original.manifest)
+        start = _trial(self.original.manifest)
         assert start is not None, path
         self.start = start
 
@@ -249,7 +265,7 @@ class Base:
                     manifest = self.original.edited([edit])
                 except (ValidationError, TypeError):  # TypeError: below an entry that is a plain value here
                     continue
-                if (trial := _rendered(manifest)) is not None:
+                if (trial := _trial(manifest)) is not None:
                     yield trial
 
 
@@ -258,21 +274,14 @@ def _whole(field: Field) -> ManifestPath:
     return field.path[: field.origin.depth + 1]
 
 
-def _rendered(manifest: Manifest) -> Trial | None:
+def _trial(manifest: Manifest) -> Trial | None:
     """None where the manifest has errors."""
     findings: list[Finding] = []
     cluster = resolve(manifest, findings.append)
     findings += check(cluster, manifest)
     if any(CODES[finding.code].severity is Severity.ERROR for finding in findings):
         return None
-    builder = Builder(cluster, "manifest.yaml")
-    files = builder.build()
-    builder.finish()  # adds the files about all others
-    return Trial(
-        frozenset(each.code for each in findings),
-        {path: _without_unread(path, file.content) for path, file in files.items()},
-        Tree(dict(sorted(files.items())), _hosts(builder), "manifest.yaml", "0" * 64, hardware(cluster)),
-    )
+    return Trial(cluster, frozenset(each.code for each in findings))
 
 
 def _hosts(builder: Builder) -> dict[str, tuple[str, ...]]:
