@@ -306,10 +306,75 @@ _EDITS = {
 }  # fmt: skip
 
 
+# Commands
+
+
+def of_sessions() -> Outputs:
+    """Commands in a directory of a small cluster, one after the other; those of a mistake, and of files of each kind."""
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        for words_ in _IN_VAIN:
+            yield f"in an empty directory: {words_}", run(*words_.split())[1]
+        text = MANIFESTS["plain"].read_text(encoding="utf-8")
+        Path("manifest.yaml").write_text(text, encoding="utf-8")
+        shutil.copytree(ROOT / "tests/importer/directories/university", "conf")
+        for number, words_ in enumerate(_SESSION):
+            if words_ == "edit":
+                Path("manifest.yaml").write_text(f"{text}nccl: {{env: {{NCCL_IB_TIMEOUT: 22}}}}\n", encoding="utf-8")
+                (Path("rendered") / "README.md").write_text("mine\n", encoding="utf-8")
+            else:
+                yield f"{number}: {words_}", run(*words_.split())[1]
+        facts = {**machines.healthy(11), "scontrol": machines.scontrol(), **_KINDS_OF_FILES}
+        for name, content in facts.items():
+            Path("other.yaml").write_text(content, encoding="utf-8")
+            yield f"validate a file of {name}", run("validate", "other.yaml")[1]
+
+
+_IN_VAIN = (
+    *("validate", "render", "render --check", "diff", "plan", "resolve", "verify", "lint", "import", "adopt --next"),
+    *("discover", "drift", "drift --facts facts", "fabric check manifest.yaml lldp", "facility compare a.yaml b.yaml"),
+    *("facility estimate", "facility refresh", "apply", "explain manifest.yaml /etc/hosts:1", "validate no.yaml no/"),
+    *("diff a b", "diff HEAD a", "verify tree", "lint no.conf", "import no", "validat", "render --chek", "init"),
+)
+_SESSION = (
+    *("validate", "validate --statistics", "validate --format github", "validate --select none", "render", "render"),
+    *("render --check", "diff rendered rendered", "explain manifest.yaml /etc/hosts", "explain manifest.yaml rendered"),
+    *("edit", "render --check", "render --check --format json", "diff rendered manifest.yaml", "render", "render -o out"),
+    *("resolve --section ssh --origin", "resolve --section nodes --format json", "resolve --section no"),
+    *("verify --list", "verify --only no", "lint conf --statistics", "lint conf --diff", "lint conf --format sarif"),
+    *("lint conf --slurm-version 9.9", "lint conf --select no", "lint conf --write-baseline --baseline base.txt"),
+    *("lint conf --baseline base.txt", "lint conf --fix", "lint conf", "validate --write-baseline --baseline b.txt"),
+    *("validate --baseline b.txt", "adopt conf -o adopted --os debian-13", "import conf -o i.yaml"),
+    *("import conf -o i.yaml --slurm-version 1", "explain slurm.conf:1x", "explain maxtime", "explain max_tim", "explain etc/slrm.conf"),
+    *("explain manifest.yaml /etc/nothing", "explain manifest.yaml /etc/hosts:999", "explain gpu-misssing"),
+    *("explain manifest.yaml slurm.partitions", "catalogue gpus h100", "catalogue nothing", "features --format yaml"),
+    *("facility estimate", "facility refresh --on 2030-01-01", "init", "init -o new --example no", "schema -o s.json"),
+)
+_KINDS_OF_FILES = {
+    "ibnetdiscover": 'Switch\t40 "S-0002c9"\n',
+    "lldpcli": '{"lldp": {}}\n',
+    "lscpu": "Core(s) per socket: 4\n",
+    "nvidia-smi -L": "GPU 0: NVIDIA H100 (UUID: GPU-1)\n",
+    "nvidia-smi": "| NVIDIA-SMI 570 |\n",
+    "nvidia-smi topo -m": "\tGPU0\tGPU1\tCPU Affinity\n",
+    "ibstat": "CA 'mlx5_0'\n",
+    "lsblk": '{"blockdevices": []}\n',
+    "lscpu -J": '{"lscpu": []}\n',
+    "dmidecode": "# dmidecode 3.5\n",
+    "sacctmgr": "# To edit this file start with a cluster line for the new cluster\nCluster - 'a'\n",
+    "nccl": "# mine\nNCCL_DEBUG=INFO\n",
+    "ucx": "UCX_TLS=all\n",
+    "plan": '{"kind": "clustergen plan"}\n',
+    "slurm": "ClusterName=a\n",
+    "lock": '{"format": 1}\n',
+    "text": "hello\n",
+}
+
+
 CASES: dict[str, Callable[[], Outputs]] = {
     **{f"variations of {name}": partial(of_manifest, name) for name in MANIFESTS},
     "variations of slurm files": of_slurm_files,
     "variations of facts": of_facts,
     "labs": of_labs,
     "differences": of_differences,
+    "sessions": of_sessions,
 }

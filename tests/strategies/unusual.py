@@ -28,4 +28,5 @@ def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
 def run(*words: str) -> tuple[str, str]:
     """A command and its output, in a terminal of 100 columns."""
     done = CliRunner().invoke(group, words, env={"COLUMNS": "100"}, catch_exceptions=True)
-    return " ".join(words), f"{done.exit_code} {done.exception!r}\n{done.output}"
+    hint = getattr(done.exception, "hint", None)
+    return " ".join(words), f"{done.exit_code} {done.exception!r} {hint}\n{done.output}"

@@ -42,36 +42,37 @@ class FileKind:
         return re.search(self.pattern, head, re.MULTILINE | re.IGNORECASE) is not None
 
 
-_KINDS = {
-    "fabric": FileKind(
+_OF_SLURM = FileKind("a Slurm configuration file", _SLURM_KEY, _SLURM)
+_KINDS = (
+    FileKind(
         "output of ibnetdiscover", r'^(?:Switch|Ca|Rt)\s+\d+\s+"[SHR]-|^# Topology file: generated', _FABRIC
     ),
-    "lldp": FileKind("output of lldpcli", r'\A\s*\{\s*"lldp"', _LLDP),
-    "slurmd": FileKind(
+    FileKind("output of lldpcli", r'\A\s*\{\s*"lldp"', _LLDP),
+    FileKind(
         "output of slurmd -C", r"\A(?:slurmd: .*\n)*NodeName=.*\n(?:Gres=.*\n)?UpTime=", _FACTS, "slurmd-C"
     ),
-    "scontrol": FileKind(
+    FileKind(
         "output of scontrol show nodes", r"\ANodeName=\S+ (?:Arch|CoresPerSocket)=", _FACTS, "scontrol-nodes"
     ),
-    "lscpu": FileKind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
-    "nvidia": FileKind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
-    "processors": FileKind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
-    "names": FileKind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
-    "table": FileKind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _FACTS, "nvidia-smi"),
-    "topo": FileKind(
+    FileKind("output of lscpu -J", r'\A\s*\{\s*"lscpu"', _FACTS, "lscpu.json"),
+    FileKind("output of nvidia-smi -q -x", r"<nvidia_smi_log>", _FACTS, "nvidia-smi-q.xml"),
+    FileKind("output of lscpu", r"^\s*Core\(s\) per (?:socket|cluster):", _FACTS, "lscpu"),
+    FileKind("output of nvidia-smi -L", r"^GPU 0: .+ \(UUID: ", _FACTS, "nvidia-smi-L"),
+    FileKind("output of nvidia-smi", r"^\| NVIDIA-SMI ", _FACTS, "nvidia-smi"),
+    FileKind(
         "output of nvidia-smi topo -m", r"^\s*(?:\x1b\[4m)?\s*GPU0\s+.*(?:CPU|NIC)", _FACTS, "nvidia-smi-topo-m"
     ),
-    "ibstat": FileKind("output of ibstat", r"^CA '\w+'$", _FACTS, "ibstat"),
-    "lsblk": FileKind("output of lsblk", r'\A\s*\{\s*"blockdevices"', _FACTS, "lsblk.json"),
-    "dmidecode": FileKind("output of dmidecode", r"\A# dmidecode ", _FACTS, "dmidecode"),
-    "sacctmgr": FileKind(
+    FileKind("output of ibstat", r"^CA '\w+'$", _FACTS, "ibstat"),
+    FileKind("output of lsblk", r'\A\s*\{\s*"blockdevices"', _FACTS, "lsblk.json"),
+    FileKind("output of dmidecode", r"\A# dmidecode ", _FACTS, "dmidecode"),
+    FileKind(
         "output of sacctmgr dump", r"^# To edit this file start with a cluster line|^Cluster - '", _IMPORT
     ),
-    "nccl": FileKind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
-    "ucx": FileKind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
-    "plan": FileKind("a saved plan", r'\A\s*\{\s*"kind": "clustergen plan"', "run clustergen apply {path}"),
-    "slurm": FileKind("a Slurm configuration file", _SLURM_KEY, _SLURM),
-}
+    FileKind("an nccl.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*NCCL_\w+[ \t]*=", _NCCL),
+    FileKind("a ucx.conf", r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*UCX_\w+[ \t]*=", _UCX),
+    FileKind("a saved plan", r'\A\s*\{\s*"kind": "clustergen plan"', "run clustergen apply {path}"),
+    _OF_SLURM,
+)
 """In the order in which they are tried: output of slurmd -C also has NodeName."""
 _LOCK = FileKind("the lock file of a rendered tree", r'\A\s*\{\s*"(?:format|clustergen|manifest)"', _VERIFY)
 
@@ -85,12 +86,12 @@ def other_kind(path: Path) -> FileKind | None:
         return None
     if path.suffix == ".json" and _LOCK.begins(head):
         return _LOCK
-    return next((kind for kind in _KINDS.values() if kind.begins(head)), None)
+    return next((kind for kind in _KINDS if kind.begins(head)), None)
 
 
 def is_slurm(kind: FileKind) -> bool:
     """True if Slurm's daemons read files of this kind."""
-    return kind is _KINDS["slurm"]
+    return kind is _OF_SLURM
 
 
 def is_manifest(path: Path) -> bool:
