@@ -274,6 +274,17 @@ WRONG = {
         of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-2]", units: 20, places: {gpu1: 7}}}\n'),
         [("rack-place", "places")],
     ),
+    "nodes on each other's units": (
+        of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-2]", places: {gpu1: 7, gpu2: 14}}}\n'),
+        [("rack-place", "gpu2")],
+    ),
+    "a node of one unit above the rack": (
+        of_type(
+            "{cpu: {cores_per_socket: 8}, memory: 64GiB, rack_units: 1}",
+            "racks: {r1: {nodes: gpu1, places: {gpu1: 43}}}\n",
+        ),
+        [("rack-place", "gpu1")],
+    ),
     "a node twice in one rack": (
         of_type("{system: dgx-h100}", 'racks: {r1: {nodes: "gpu[1-4],gpu2"}}\n'),
         [("rack-node-twice", "gpu[1-4]")],

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import chdir
 from dataclasses import replace
 from functools import cache, partial
@@ -22,6 +22,7 @@ from unittest.mock import patch
 import click
 
 from clustergen.cli import group
+from clustergen.cluster import contributions
 from clustergen.cluster.document import document
 from clustergen.diagnostics import CODES
 from clustergen.diff.plan import plan
@@ -30,6 +31,7 @@ from clustergen.diff.show_markdown import markdown
 from clustergen.diff.show_text import text
 from clustergen.diff.snapshot import Snapshot, of_tree
 from clustergen.manifest.source import load
+from clustergen.records import fields
 from clustergen.slurmrules.field_table import FIELDS, MORE
 from clustergen.verify.checks import CHECKS
 from strategies import diffs, machines, reviewed_variations
@@ -41,13 +43,26 @@ TABLE = FIXTURES / "reviewed" / "outputs.txt"
 
 
 def _of_cluster(name: str) -> Outputs:
-    """The files of its tree, and the sections of its resolved form."""
+    """The files of its tree, the sections of its resolved form, and what features contribute to files of others."""
     result, tree = compiled(name)
     assert result.cluster is not None
     for file in tree:
         yield file.path, file.content
     for section, value in document(result.cluster).items():
         yield f"resolve --section {section}", json.dumps(value)
+    for kind in vars(contributions).values():
+        if isinstance(kind, type) and kind.__module__ == contributions.__name__:
+            items = result.cluster.needs(kind)
+            lines = [f"{name}: {_shown(getattr(item, name))}" for item in items for name in fields(kind)]
+            yield f"contributions {kind.__name__}", "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    """Numbers and texts as they are, also those of mappings, others as their type."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_shown(each)}" for name, each in value.items())
+    parts = value if isinstance(value, tuple) else (value,)
+    return ", ".join(str(part) if isinstance(part, str | int | float) else type(part).__name__ for part in parts)
 
 
 def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Outputs:

@@ -177,6 +177,7 @@ _OF_OUTPUTS: dict[str, Change] = {
     "words are in capitals": str.upper,
     "nothing": lambda text: "",
     "an error": lambda text: "bash: line 1: command not found\n",
+    "names are others": lambda text: re.sub(r"=([a-z]\w*)", r"=x\1", text),
     "long lines": _lines(lambda line: f"{line}{'x' * 5000}"),
 }
 
