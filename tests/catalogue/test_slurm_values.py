@@ -6,6 +6,7 @@ from clustergen.catalogue import slurm, slurm_effects, slurm_values
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.tables import rows
 from clustergen.catalogue.versions import SlurmRelease
+from clustergen.verify.slurm_roots import parsers_directory
 
 
 @pytest.mark.parametrize(
@@ -126,10 +127,43 @@ def test_plugins_that_a_distribution_built() -> None:
 def test_the_two_tables_of_a_distribution_agree(field: str, key: str, value: str) -> None:
     text = slurm_values.plugin(key, value)
     assert text is not None
-    for ident in ("debian-12", "debian-13"):
+    for ident in ("debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04"):
         system = operating_systems()[ident]
         is_known = text.state(SlurmRelease(system.fact("slurm"))) == "known"
         assert system.yes(field) == (is_known and text.packages[ident] is not None)
+
+
+_FAMILIES = {
+    "AutoDetect": "gpu",
+    "CliFilterPlugins": "cli_filter",
+    "GresTypes": "gres",
+    "JobSubmitPlugins": "job_submit",
+    "MpiDefault": "mpi",
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("ident", "codename"), [("debian-12", "bookworm"), ("debian-13", "trixie")])
+def test_packages_of_plugins_have_their_files(ident: str, codename: str) -> None:
+    """By the lists of the packages that the parsers' root has installed."""
+    lists = (parsers_directory() / codename / "var/lib/dpkg/info").glob("slurm-wlm-*plugin*.list")
+    package_of = {
+        line.rpartition("/")[2]: place.stem
+        for place in lists
+        for line in place.read_text(encoding="utf-8").splitlines()
+        if line.endswith(".so")
+    }
+    assert len(package_of) > 90
+    compared = 0
+    for row in rows("slurm_plugins.tsv"):
+        key, value = row["key"], row["value"]
+        name = value.replace("/", "_") if "/" in value else f"{_FAMILIES.get(key)}_{value}"
+        # auth_slurm.so has cred/slurm, and the package for NVML is one of contrib.
+        if row[ident] and (key, value) not in {("CredType", "cred/slurm"), ("AutoDetect", "nvml")}:
+            package = package_of.get(f"{name}.so", "-")
+            assert row[ident].split()[0] == package, (key, value)
+            compared += 1
+    assert compared > 90
 
 
 def test_every_key_of_a_plugin_exists() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
+from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.slurm import KeyState, state_in
 from clustergen.catalogue.tables import cells, keyed, row_reader, table
 from clustergen.catalogue.versions import SlurmRelease
@@ -49,9 +50,19 @@ class SlurmPlugin:
     """Operating system → packages of its own build with it; None where that build lacks it; absent: not known."""
     note: str
 
+    @property
+    def purpose(self) -> str:
+        """Of its packages, as `slurm_plugin_auth_jwt`."""
+        return f"slurm_plugin_{self.value.replace('/', '_')}"
+
     def state(self, release: SlurmRelease) -> KeyState:
         """True if Slurm's source of that release has it; a distribution may still leave it out."""
         return state_in(release, self.since, None, None, self.removed)
+
+    def packages_beside(self, os: OperatingSystem) -> tuple[str, ...]:
+        """Packages of the distribution with it, but for those that come with slurmd and slurmctld."""
+        with_daemons = ("slurm-wlm-basic-plugins", *os.packages("slurmd"))
+        return tuple(name for name in self.packages.get(os.id) or () if name not in with_daemons)
 
 
 @cache
@@ -128,7 +139,7 @@ def unknown_plugin(key: str, release: SlurmRelease) -> Outcome:
 def _plugins() -> dict[str, dict[str, SlurmPlugin]]:
     header, lines = cells("slurm_plugins.tsv")
     read = row_reader("slurm_plugins.tsv", header, SlurmPlugin)
-    systems = [(name, header.index(name)) for name in ("debian-12", "debian-13")]
+    systems = [(name, at) for at, name in enumerate(header) if name in operating_systems()]
     plugins: dict[str, dict[str, SlurmPlugin]] = {}
     for row in lines:
         packages = {name: None if row[at] == "-" else tuple(row[at].split()) for name, at in systems if row[at]}
@@ -152,6 +163,11 @@ def plugin(key: str, value: str) -> SlurmPlugin | None:
     if bare in plugins:
         return plugins[bare]
     return next((p for text, p in plugins.items() if text.rpartition("/")[2] == searched), None)
+
+
+@cache
+def plugins_by_purpose() -> dict[str, SlurmPlugin]:
+    return {plugin.purpose: plugin for plugins in _plugins().values() for plugin in plugins.values()}
 
 
 def plugins(key: str) -> tuple[SlurmPlugin, ...]:

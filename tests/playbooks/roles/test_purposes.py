@@ -142,15 +142,35 @@ def test_a_key_for_jwt_is_made_where_slurm_conf_names_one(tmp_path: Path) -> Non
     """Debian's slurmctld starts with auth/jwt only beside a package of its own."""
     options = {"AuthAltTypes": "auth/jwt", "AuthAltParameters": "jwt_key=/var/spool/slurm/jwt.key"}
     general, systems = variables(tmp_path, slurm={"version": "24.11", "options": options})
-    assert [group for group, listed in general["cluster_packages"].items() if "slurm_jwt" in listed] == [
+    assert [group for group, listed in general["cluster_packages"].items() if "slurm_plugin_auth_jwt" in listed] == [
         "slurm_accounting",
         "slurm_node",
     ]
-    assert systems["os_debian_13"]["os_packages"]["slurm_jwt"] == ["slurm-wlm-jwt-plugin"]
+    assert systems["os_debian_13"]["os_packages"]["slurm_plugin_auth_jwt"] == ["slurm-wlm-jwt-plugin"]
     secret = next(secret for secret in general["cluster_secrets"] if secret["name"] == "jwt")
     assert secret["path"] == "/var/spool/slurm/jwt.key"
     assert secret["groups"] == ["slurm_controller", "slurm_accounting"]
     assert secret["origin"] == "made"
+
+
+@pytest.mark.slow
+def test_a_plugin_with_a_package_of_its_own_is_installed(tmp_path: Path) -> None:
+    """slurmd does not start without; SchedMD's packages have all plugins in one, on which its daemons depend."""
+    options = {"JobCompType": "jobcomp/mysql", "JobSubmitPlugins": "require_timelimit"}
+    slurm = {"mpi_default": "pmix", "accounting": {"energy": "ipmi"}, "options": options}
+    packages = {
+        "slurm_plugin_acct_gather_energy_ipmi": ["slurm-wlm-ipmi-plugins"],
+        "slurm_plugin_jobcomp_mysql": ["slurm-wlm-mysql-plugin"],
+    }
+    for build, (os, release, expected) in {
+        "distribution": ("debian-12", "22.05", packages),
+        "schedmd": ("debian-13", "24.11", {}),
+    }.items():
+        (tmp_path / build).mkdir()
+        general, systems = variables(tmp_path / build, os=os, slurm={"version": release, "build": build, **slurm})
+        (names,) = [each["os_packages"] for each in systems.values()]
+        assert {purpose: names[purpose] for purpose in names if purpose.startswith("slurm_plugin_")} == expected
+        assert expected.keys() <= set(general["cluster_packages"]["slurm_node"])
 
 
 @pytest.mark.slow

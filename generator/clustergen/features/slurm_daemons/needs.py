@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue import slurm_values
 from clustergen.cluster.contributions import (
     Daemon,
     Package,
@@ -20,6 +21,7 @@ from clustergen.cluster.contributions import (
 from clustergen.cluster.directories import state_is_mounted
 from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import ROLES
 
@@ -74,9 +76,23 @@ def packages_of(_: Cluster) -> Iterator[PackageOf]:
 
 def packages(cluster: Cluster) -> Iterator[Package]:
     yield Package("slurm_node", "slurm_client")
-    if _has_jwt(cluster):
-        yield Package("slurm_node", "slurm_jwt")
-        yield Package("slurm_accounting", "slurm_jwt")
+    for key, purpose in _plugins(cluster, "slurm.conf"):
+        yield Package("slurm_node", purpose)
+        if key.startswith("Auth"):  # who has a token asks slurmdbd as well
+            yield Package("slurm_accounting", purpose)
+    for _, purpose in _plugins(cluster, "slurmdbd.conf"):
+        yield Package("slurm_accounting", purpose)
+
+
+def _plugins(cluster: Cluster, file: str) -> Iterator[tuple[str, str]]:
+    """Keys with purposes of plugins that the daemons' packages of a distribution lack."""
+    systems = {group.type.os.key: group.type.os for group in cluster.groups}.values()
+    distributed = [os for os in systems if from_distribution(cluster, os)]
+    for setting in settings_of(cluster, file).rows:
+        for value in setting.value.split(",") if slurm_values.has_plugins(setting.key) else ():
+            plugin = slurm_values.plugin(setting.key, value)
+            if plugin and any(plugin.packages_beside(os) for os in distributed):
+                yield setting.key, plugin.purpose
 
 
 def repositories(_: Cluster) -> Iterator[Repository]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.slurm_values import plugins_by_purpose
 from clustergen.cluster.contributions import NodePath, Package, PackageOf
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import server_of
@@ -120,6 +121,9 @@ def provision(cluster: Cluster, os: OperatingSystem) -> Provision:
     cells.pop("manager", None)
     branches, requested = _branches(cluster).get(os.key, ()), _purposes(cluster)
     packages: dict[str, list[str]] = {}
+    for purpose in requested:
+        if plugin := plugins_by_purpose().get(purpose):
+            packages[purpose] = list(plugin.packages_beside(os)) if distributed else []
     for name, text in cells.items():
         if (purpose := name.removesuffix(_BY_RELEASE)) != name:
             for one in requested:
