@@ -140,7 +140,7 @@ def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
 
 
 def _checks(plan: Plan, budget: Budget) -> Iterator[str]:
-    """What holds before and after each step of site.yml, folded away."""
+    """The state before and after each step of site.yml, folded away."""
     rows = [(number, step) for number, step in enumerate(plan.steps, 1) if step.row]
     if not (rows and budget.more):
         return
