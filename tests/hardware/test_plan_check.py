@@ -265,8 +265,8 @@ def test_every_code_of_a_cabling_has_a_fault_that_shows_it() -> None:
     planted |= {"switch-missing", "switch-unplanned", "fabric-node-missing", "fabric-node-unplanned", "adapter-unnamed"}
     assert planted == {code for _, code, _ in FAULTS.values()}
     others = {"bundle-uneven", "cable-slow", "adapter-twice", "fabric-mismatch"}  # have tests of their own
-    topics = {"Switches and nodes of the fabric", "Cables of the fabric"}
-    assert planted | others == {code for code, entry in CODES.items() if entry.topic in topics} | {"fabric-mismatch"}
+    codes = {code for code, entry in CODES.items() if entry.topic == "Fabric check"}
+    assert planted | others == {code for code in codes if not code.startswith("discovery-")}
 
 
 @pytest.mark.slow
