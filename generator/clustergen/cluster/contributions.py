@@ -1,9 +1,10 @@
 """Contributions of features to files of others: functions of their modules `needs` yield these records.
 
-    def daemons(cluster: Cluster) -> Iterator[Daemon]: …
+    def daemons(logs: Logs) -> Iterator[Daemon]: …
 
-A public function is found by its type, and `cluster.needs(Daemon)` returns what all of them yield: those of the ground
-(`cluster/needs.py`), then those of features in their order. Only one of them may yield what is in `claims`.
+A public function is found by its type and asked where the cluster has the records that are its arguments.
+`cluster.needs(Daemon)` returns what all of them yield: those of the ground (`cluster/needs.py`), then those of features
+in their order. No two of them may yield the same in the field that `CLAIMED` names.
 """
 
 from __future__ import annotations
@@ -183,10 +184,7 @@ class Secret:
     origin: Literal["made", "given"]
     form: str = "{}"
     effect: str = "none"
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.path,)
+    CLAIMED = "path"
 
 
 @record
@@ -195,10 +193,7 @@ class Variables:
 
     title: str
     values: Mapping[str, Value]
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return tuple(self.values)
+    CLAIMED = "values"
 
 
 @record
@@ -208,10 +203,7 @@ class VariableRows:
     name: str
     comment: str
     rows: tuple[Mapping[str, Value], ...]
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.name,)
+    CLAIMED = "name"
 
 
 @record
@@ -325,10 +317,7 @@ class Sysctl:
     value: str
     why: str
     family: str = ""
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.key,)
+    CLAIMED = "key"
 
 
 @record
@@ -346,10 +335,7 @@ class TaskVariable:
 
     name: str
     value: str
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.name,)
+    CLAIMED = "name"
 
 
 @record
@@ -445,10 +431,7 @@ class Group:
     name: str
     members: tuple[NodeGroup, ...]
     before: Literal["cloud", "gpu_node", ""] = ""
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.name,)
+    CLAIMED = "name"
 
 
 @record
@@ -535,10 +518,7 @@ class ScrapeJob:
     has_hosts: bool = True
     module: str | None = None
     prober: str = ""
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        return (self.name,)
+    CLAIMED = "name"
 
 
 @record

@@ -412,7 +412,8 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
     what = f"contribute the {kind.__name__.removesuffix('s').lower()} {{}}"
     for contribute in contributors_of(cluster, f"Iterator[{kind.__name__}]"):
         for item in items_of(contribute, kind, cluster):
-            for name in getattr(item, "claims", ()):
+            claimed = getattr(item, getattr(kind, "CLAIMED", ""), ())
+            for name in (claimed,) if isinstance(claimed, str) else claimed:
                 claim(owners, name, contribute.__module__, what)
             yield item
 
