@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.verify import sandbox
 from clustergen.verify.registration import Registration
 from clustergen.verify.simulated_hardware import (
@@ -133,13 +133,11 @@ def read_config(
     absent = [path for path in around.spank if not any((root / path[1:]).exists() for root in (install.path, conf_dir))]
     has_nvml = bool(simulated) and install.has_plugin(NVML_PLUGIN)
     omitted = list(_not_asked(directory, around, absent, has_nvml))
-    if hosts is None:
-        file = conf_dir / "etc/hosts"
-        if rooted and file.is_file():
-            hosts = file.read_text(encoding="utf-8")
-        else:
-            hosts = invented_hosts(around.names)
-            omitted.append("host names: there is no hosts file, so every name has a generated address")
+    if hosts is None and rooted and (conf_dir / "etc/hosts").is_file():
+        hosts = (conf_dir / "etc/hosts").read_text(encoding="utf-8")
+    elif hosts is None:
+        hosts = invented_hosts(around.names)
+        omitted.append("host names: there is no hosts file, so every name has a generated address")
     detecting = nodes_for_gres if around.autodetect else ()
     if around.autodetect and not around.devices and not simulated:
         nodes_for_gres = started_nodes = ()  # without the driver slurmd would list nothing, whatever the files say
@@ -178,25 +176,38 @@ def read_config(
             **dict(_hardware(directory, simulated, has_nvml)),
         },
     )
-    has_memory = bool(built)
+    report = _report(outcome, nodes_for_gres, started_nodes, jobs, has_memory=bool(built))
+    if outcome.code is None:
+        complaint = f"slurmctld: fatal: did not answer within {timeout:g} s"
+        report = replace(report, complaints=(*report.complaints, complaint))
+    seconds = round(time.monotonic() - began, 2)
+    complaints = _cut(report.complaints)
+    return replace(report, complaints=complaints, omitted=tuple(omitted), seconds=seconds, version=install.version)
+
+
+def _report(
+    outcome: sandbox.Outcome,
+    with_gres: Sequence[str],
+    registering: Sequence[str],
+    jobs: Sequence[str],
+    *,
+    has_memory: bool,
+) -> SlurmReport:
+    """The answers in the files that read_slurm.sh left; of Slurm that did not start, its complaints alone."""
     logs = dict(outcome.files)
     # Of a configless cluster's second slurmctld, what comes after its start.
     logs["slurmctld.log"] = logs.get("slurmctld.log", "") + logs.get("conf-server.log", "").partition(" primary ")[2]
-    complaints = _complaints(logs, has_memory)
     nodes = dict(_nodes(logs.get("nodes.txt", "")))
-    if outcome.code is None:
-        complaints.append(f"slurmctld: fatal: did not answer within {timeout:g} s")
-    started = logs.get("started", "") == "yes\n"
-    return SlurmReport(
-        started=started,
-        complaints=_cut(complaints),
-        gres={node: _gres(logs, node) for node in nodes_for_gres} if started else {},
-        nodes=nodes,
-        registered=_registered(logs, nodes, has_memory, started_nodes) if started else {},
-        jobs=_answers(logs.get("jobs.txt", ""), jobs) if started else {},
-        omitted=tuple(omitted),
-        seconds=round(time.monotonic() - began, 2),
-        version=install.version,
+    report = SlurmReport(
+        started=logs.get("started", "") == "yes\n", complaints=tuple(_complaints(logs, has_memory)), nodes=nodes
+    )
+    if not report.started:
+        return report
+    return replace(
+        report,
+        gres={node: _gres(logs, node) for node in with_gres},
+        registered=_registered(logs, nodes, has_memory, registering),
+        jobs=_answers(logs.get("jobs.txt", ""), jobs),
     )
 
 
@@ -310,8 +321,8 @@ def _gres(logs: Mapping[str, str], node: str) -> str:
     return "\n".join(dict.fromkeys(match.group(1) for match in map(_GRES.search, text.splitlines()) if match))
 
 
-def _cut(complaints: list[str]) -> tuple[str, ...]:
+def _cut(complaints: tuple[str, ...]) -> tuple[str, ...]:
     if len(complaints) <= _MOST_COMPLAINTS:
-        return tuple(complaints)
+        return complaints
     left = len(complaints) - _MOST_COMPLAINTS
     return (*complaints[:_MOST_COMPLAINTS], f"and {left} more messages")
