@@ -32,7 +32,7 @@ def test_a_counter_list_of_all_fields_is_read_as_three_columns() -> None:
     ],
 )
 def test_numbers(name: str, ident: int) -> None:
-    field = dcgm.dcgm_field(name)
+    field = dcgm.dcgm_fields().get(name)
     assert field is not None
     assert field.id == ident
 
@@ -48,11 +48,11 @@ def test_every_field_is_a_name_of_dcgm_or_of_the_exporter() -> None:
 
 def test_the_exporters_list_lacks_fields_of_alerts() -> None:
     for name in ("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "DCGM_EXP_XID_ERRORS_COUNT", "DCGM_FI_DEV_ROW_REMAP_PENDING"):
-        field = dcgm.dcgm_field(name)
+        field = dcgm.dcgm_fields().get(name)
         assert field is not None
         assert not field.default_on
     for name in ("DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_DEV_ROW_REMAP_FAILURE", "DCGM_FI_DEV_GPU_TEMP"):
-        field = dcgm.dcgm_field(name)
+        field = dcgm.dcgm_fields().get(name)
         assert field is not None
         assert field.default_on
 

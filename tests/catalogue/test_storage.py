@@ -136,10 +136,10 @@ def test_ports_do_not_collide_on_one_host() -> None:
     [("slurmctld", 6817), ("slurmd", 6818), ("slurmdbd", 6819), ("dcgm-exporter", 9400), ("lustre", 988)],
 )
 def test_ports(name: str, number: int) -> None:
-    port = network.port(name)
+    port = network.ports().get(name)
     assert port is not None
     assert port.port == number
-    assert network.port("slurmctl") is None
+    assert "slurmctl" not in network.ports()
 
 
 def test_bandwidths_are_of_known_gpus() -> None:

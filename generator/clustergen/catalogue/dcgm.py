@@ -66,11 +66,6 @@ dcgm_fields = keyed("dcgm_fields.tsv", DcgmField, lambda row: row.field, generat
 """The fields that are worth exporting, by name, in the order of a counter list."""
 
 
-def dcgm_field(name: str) -> DcgmField | None:
-    """The field of that exact name, if it is among `dcgm_fields()`."""
-    return dcgm_fields().get(name)
-
-
 @cache
 def _names() -> dict[str, tuple[str, str]]:
     """Field → since and removed, as text."""

@@ -31,12 +31,7 @@ class Port:
 
 
 ports = keyed("ports.tsv", Port, lambda row: row.name)
-"""All ports by name."""
-
-
-def port(name: str) -> Port | None:
-    """The port of that name, such as `slurmctld` or `dcgm-exporter`."""
-    return ports().get(name)
+"""All ports by name, such as `slurmctld` or `dcgm-exporter`."""
 
 
 @record

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, default_manifest, manifest_path, refuse_standard_input
@@ -33,13 +32,9 @@ def command() -> None:
     """Compare the real fabric with its plan."""
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return files(ctx, param, incomplete)
-
-
 @exit_codes("the fabric is as planned", "findings", INVALID, "FILE cannot be read")
 @command.command("check")
-@click.argument("paths", metavar="[MANIFEST] FILE", nargs=-1, required=True, shell_complete=_complete)
+@click.argument("paths", metavar="[MANIFEST] FILE", nargs=-1, required=True, shell_complete=files)
 @click.option(
     "--network",
     type=click.Choice(NETWORKS),

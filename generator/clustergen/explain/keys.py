@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue import sacctmgr, slurm
-from clustergen.catalogue.dcgm import dcgm_field, dcgm_names
+from clustergen.catalogue.dcgm import dcgm_fields, dcgm_names
 from clustergen.catalogue.nccl import nccl_names, ucx_params
 from clustergen.diagnostics.document import json_document
 from clustergen.records import record
@@ -89,7 +89,7 @@ def _of_others(word: str) -> Iterator[KeyPlace]:
     elif name in ucx_params():
         yield KeyPlace("/etc/ucx/ucx.conf", "", name, (name,), (f"ucx.env.{name}",), None, None)
     elif name in dcgm_names():
-        exported = (field := dcgm_field(name)) is not None and field.default_on
+        exported = (field := dcgm_fields().get(name)) is not None and field.default_on
         more = "monitoring.dcgm, which exports it by default" if exported else None
         fields = () if exported else ("monitoring.dcgm.counters",)
         yield KeyPlace("counters of dcgm-exporter", "", name, (name,), fields, more, None)

@@ -164,16 +164,12 @@ def finish(directory: Path, journal: Journal) -> None:
             undo(directory, place, journal)
         except (OSError, ClustergenError) as second:
             raise ClustergenError(
-                f"{directory}: {_reason(err)}; files changed before that could not be restored: {_reason(second)}",
+                f"{directory}: {reason_of(err)}; files changed before that could not be restored: {reason_of(second)}",
                 hint="remove the cause and render again: that completes it",
             ) from None
         discard(directory)
         raise
     discard(directory)
-
-
-def _reason(err: BaseException) -> str:
-    return reason_of(err)
 
 
 def discard(directory: Path) -> None:

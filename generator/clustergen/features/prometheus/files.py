@@ -164,10 +164,6 @@ def prometheus_environment(cluster: Cluster, os: OperatingSystem) -> Daemon | No
     return Daemon(os.fact("prometheus_unit"), _prometheus_arguments(cluster), has_replica=_has_replica(cluster))
 
 
-def prometheus_dropin(cluster: Cluster, os: OperatingSystem) -> Daemon | None:
-    return prometheus_environment(cluster, os)
-
-
 def prometheus_service(cluster: Cluster, os: OperatingSystem) -> Daemon | None:
     """A unit of ours, where no package brings one."""
     if not cluster.has(Monitoring) or os.fact("prometheus_env_file"):
@@ -200,6 +196,6 @@ FILES = (
     ),
     _file("{os.prometheus_conf_dir}/sd/{job}.yml", targets, NONE, f"{_PROMETHEUS}/sd/job.yml"),
     _file("{os.prometheus_env_file}", prometheus_environment, restarts, "etc/default/prometheus"),
-    File(f"monitoring/{_UNITS}/prometheus.service.d/50-clustergen.conf", prometheus_dropin, restarts, per="os"),
+    File(f"monitoring/{_UNITS}/prometheus.service.d/50-clustergen.conf", prometheus_environment, restarts, per="os"),
     File(f"monitoring/{_UNITS}/prometheus.service", prometheus_service, restarts, per="os"),
 )
