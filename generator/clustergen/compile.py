@@ -200,6 +200,7 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
 def _extensions(cluster: Cluster, rendered: Mapping[str, RenderedFile]) -> dict[str, str]:
     """Extensions of which the tree has something, in files of theirs or of others. Name → package and version."""
     from clustergen.cluster.extensions import used_extensions
+    from clustergen.cluster.model import with_records
     from clustergen.cluster.monitoring import Prometheus
     from clustergen.feature import extension_of, extensions, modules
     from clustergen.render.registry import files
@@ -210,7 +211,7 @@ def _extensions(cluster: Cluster, rendered: Mapping[str, RenderedFile]) -> dict[
     sources = {file.source.removeprefix("templates/") for file in rendered.values()}
     owners = [row.module for row in files() if row.module and row.origin.removeprefix("templates/") in sources]
     if cluster.has(Prometheus):
-        owners += [module.__name__ for module in modules("alerts") if module.topic(cluster)]
+        owners += [module.__name__ for module in modules("alerts") if with_records(module.topic)(cluster)]
     if site(cluster):
         owners += [module.__name__ for module in modules("dashboards") if has_panels(cluster, module)]
     used = {*used_extensions(cluster), *filter(None, map(extension_of, owners))}

@@ -11,7 +11,7 @@
     tree        `problems`, findings in a tree that has the site's files
     effects     `steps` that no play does after a change of its files; `TEXTS`, of its files that go on no node, which a
                 diff compares
-    alerts      `topic`, its alerting rules
+    alerts      `topic`, its alerting rules, of the cluster or of its records, as functions of needs
     dashboards  `dashboard`, a page of Grafana, and `rows` of pages of others
     checks      `CHECKS`, for files that a program can read; `COMPONENT` of verify, where it is not the feature's name
     imports     `FILE` of Slurm that is `PATH` in the manifest, and `values`, which makes the section of it; `PLUGINS`,

@@ -474,7 +474,7 @@ BROKEN |= {
     ),
     "contributes from what is no record": (
         {"needs": contributing("Package", 'Package("all", "motd")')["needs"].replace("_: Cluster", "_: Iterator[str]")},
-        "needs: items: its arguments are cluster: Cluster, or records of the cluster",
+        "TypeError: items: its arguments are cluster: Cluster, or records of the cluster",
     ),
     "listens on no port": (
         contributing("Daemon", 'Daemon(99999, None, "motd server", "all")'),

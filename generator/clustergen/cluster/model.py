@@ -437,25 +437,29 @@ def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
         for name, value in vars(module).items():
             if name[0] != "_" and isinstance(value, FunctionType):
                 returned = wording(value.__annotations__.get("return", ""))
-                functions.setdefault(returned, []).append(_with_records(value))
+                functions.setdefault(returned, []).append(with_records(value, ()))
                 if value.__module__ == module.__name__ and extension_of(module.__name__):
                     with Attributed(module.__name__):
                         _check_contribution(value, returned)
     return functions
 
 
-def _with_records(function: FunctionType) -> Callable[[Cluster], Iterator[Any]]:
-    """The function with the cluster alone as argument; it yields nothing where a record of its arguments is absent."""
+def with_records(function: FunctionType, absent: Any = None) -> Callable[[Cluster], Any]:
+    """The function with the cluster alone as argument, and `absent` as result where it lacks a record of the others.
+    TypeError, when it is called, for an argument that is neither.
+    """
     kinds = _argument_types(function)
     if kinds == [Cluster]:
         return function
 
     @wraps(function)
-    def contribute(cluster: Cluster) -> Iterator[Any]:
+    def of_cluster(cluster: Cluster) -> Any:
+        if not all(hasattr(kind, "__record_fields__") for kind in kinds):
+            raise TypeError(f"{function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
         arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in kinds]
-        return iter(()) if any(each is None for each in arguments) else function(*arguments)
+        return absent if any(each is None for each in arguments) else function(*arguments)
 
-    return contribute
+    return of_cluster
 
 
 def _argument_types(function: FunctionType) -> list[Any]:
@@ -466,9 +470,7 @@ def _argument_types(function: FunctionType) -> list[Any]:
 
 
 def _check_contribution(function: FunctionType, returned: str) -> None:
-    """TypeError for a public function that nobody can ask; one that yields other records serves one that is asked."""
-    if not all(hasattr(each, "__record_fields__") for each in _argument_types(function)):
-        raise TypeError(f"needs: {function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
+    """TypeError for a public function that nobody would ask; one that yields other records serves one that is asked."""
     kind = returned.removeprefix("Iterator[").removesuffix("]")
     contributions = vars(import_module("clustergen.cluster.contributions"))
     if returned != f"Iterator[{kind}]" or kind not in {**function.__globals__, **contributions}:

@@ -10,9 +10,7 @@ from clustergen.features.alertmanager.resolved import Alertmanager
 from clustergen.render.alerts import Alert, Topic, window
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Alertmanager):
-        return None
+def topic(cluster: Cluster, _: Alertmanager) -> Topic:
     alerts = (
         Alert(
             "AlertmanagerConfigFailed", "alertmanager_config_last_reload_successful == 0", "5m", "warning",

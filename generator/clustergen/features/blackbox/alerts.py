@@ -9,9 +9,7 @@ from clustergen.features.blackbox.resolved import Blackbox
 from clustergen.render.alerts import Alert, Topic, unless_asleep
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Blackbox):
-        return None
+def topic(cluster: Cluster, _: Blackbox) -> Topic:
     return Topic(
         "probes",
         "Probes of sshd, BMCs and web pages.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
 from clustergen.features.disks.needs import TEXTFILE
 from clustergen.features.disks.resolved import DiskHealth
 from clustergen.render.alerts import DEVICE, Alert, Topic
@@ -10,9 +9,7 @@ from clustergen.render.alerts import DEVICE, Alert, Topic
 _WORN = 0.9
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(DiskHealth):
-        return None
+def topic(_: DiskHealth) -> Topic:
     replace = "Copy what is on it, and replace it: model {{ $labels.model }}, serial number {{ $labels.serial }}."
     alerts = (
         Alert(

@@ -12,10 +12,10 @@ _RUNS = 3
 """Runs that may be missing before an alert."""
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not (cluster.has(Drift) and cluster.has(NodeExporter) and hosting(cluster)):
+def topic(cluster: Cluster, drift: Drift, _: NodeExporter) -> Topic | None:
+    if not hosting(cluster):
         return None
-    seconds = cluster.of(Drift).interval_s * _RUNS
+    seconds = drift.interval_s * _RUNS
     place = "controller" if cluster.has(Slurm) else "monitoring node"
     look = f"On the {place}: `journalctl -u clustergen-drift` shows the report with the next step for each difference."
     last_run = "clustergen_drift_last_run_timestamp_seconds"

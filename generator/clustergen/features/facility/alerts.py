@@ -12,9 +12,7 @@ from clustergen.render.alerts import Alert, Topic, one_of
 _LOOK = "Compare the loop's other sensors, and the display or web page of its CDU: pumps, filters, valves, leaks."
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Monitoring):
-        return None
+def topic(cluster: Cluster, _: Monitoring) -> Topic | None:
     alerts = tuple(
         alert
         for name, loop in cluster.of(Facility).loops.items()

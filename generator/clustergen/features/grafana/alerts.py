@@ -13,9 +13,7 @@ from clustergen.render.alerts import BLANK_COUNT, Recording, Topic, window
 _GPU = "instance, node_type, gpu"
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Grafana):
-        return None
+def topic(cluster: Cluster, _: Grafana) -> Topic | None:
     recordings = tuple(_recordings(cluster))
     return (
         Topic("cluster", "Sums of the whole cluster, for dashboards.", recordings, (), place=10) if recordings else None

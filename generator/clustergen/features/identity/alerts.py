@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.features.identity.needs import DOMAIN, TEXTFILE
 from clustergen.features.identity.resolved import Identity
@@ -11,10 +10,8 @@ from clustergen.render.alerts import Alert, Topic
 _LOOK = f"On a node: `sssctl domain-status {DOMAIN}`, and the last lines of `/var/log/sssd/sssd_{DOMAIN}.log`."
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not (cluster.has(Identity) and cluster.has(NodeExporter)):
-        return None
-    servers = ", ".join(cluster.of(Identity).servers)
+def topic(identity: Identity, _: NodeExporter) -> Topic:
+    servers = ", ".join(identity.servers)
     alerts = (
         Alert(
             "DirectoryOffline", "count(clustergen_directory_online == 0) > 0", "10m", "warning",

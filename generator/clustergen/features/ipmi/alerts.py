@@ -20,9 +20,7 @@ _MANY, _MOST = 2, 0.8  # nodes of a rack, and share of those whose power supplie
 _SENSORS = "ipmi_(sensor|temperature|fan_speed|voltage|current|power)_state"
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Ipmi):
-        return None
+def topic(cluster: Cluster, _: Ipmi) -> Topic:
     return Topic(
         "sensors",
         "Sensors of BMCs.",

@@ -13,9 +13,7 @@ from clustergen.render.alerts import Alert, Severity, Topic, for_types, one_of, 
 _RECENT = 900  # seconds; as long as an alert stays after one Xid
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(NodeExporter):
-        return None
+def topic(cluster: Cluster, _: NodeExporter) -> Topic:
     alerts = (*_xids(cluster), *_links(), *_errors(cluster))
     return Topic(
         "kernel",

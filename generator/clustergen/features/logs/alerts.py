@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter
 from clustergen.features.logs.resolved import SEARCH_TEXTFILE, TEXTFILE, Logs
 from clustergen.render.alerts import Alert, Topic
@@ -11,10 +10,8 @@ _FLOOD = 0.01  # of the store, by one host in an hour
 _FULL = 0.95
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not (cluster.has(Logs) and cluster.has(NodeExporter)):
-        return None
-    size = cluster.of(Logs).retention_size
+def topic(logs: Logs, _: NodeExporter) -> Topic:
+    size = logs.retention_size
     flood = int(size.value * _FLOOD)
     alerts: tuple[Alert, ...] = (
         Alert(
@@ -46,7 +43,7 @@ def topic(cluster: Cluster) -> Topic | None:
             "On the collector: `systemctl status clustergen-log-retention.timer clustergen-log-retention`.",
         ),
     )  # fmt: skip
-    if cluster.of(Logs).search:
+    if logs.search:
         alerts += _search()
     return Topic(
         "logs",

@@ -20,11 +20,9 @@ _WHERE = "{{ $labels.instance }}"
 _RUNNING = 'state=~"active|reloading|failed"'  # NodeUnitFailed reports those that failed
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(NodeExporter):
-        return None
+def topic(cluster: Cluster, node_exporter: NodeExporter) -> Topic:
     least = cluster.of(Thresholds).disk_free_percent
-    silent_s = cluster.of(NodeExporter).node_down_s
+    silent_s = node_exporter.node_down_s
     local = f'{{fstype=~"{LOCAL_FILE_SYSTEMS}|tmpfs"}}'
     minutes, hour = window(cluster, 15), window(cluster, 60)
     alerts = (

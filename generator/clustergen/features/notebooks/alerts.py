@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
 from clustergen.features.notebooks.needs import JOB
 from clustergen.features.notebooks.resolved import Notebooks
 from clustergen.render.alerts import Alert, Topic
@@ -11,9 +10,7 @@ _FAILURES = 3
 """In an hour: one user who asks for too much tries two or three times."""
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Notebooks):
-        return None
+def topic(_: Notebooks) -> Topic:
     failed = f'jupyterhub_server_spawn_duration_seconds_count{{job="{JOB}",status=~"error|failure"}}'
     alerts = (
         Alert(

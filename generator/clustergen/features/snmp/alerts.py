@@ -12,10 +12,8 @@ from clustergen.render.alerts import Alert, Topic
 _LOAD = 80  # percent of a UPS's output
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(Snmp):
-        return None
-    names, port = {module.name for module in used(cluster)}, cluster.of(Snmp).port
+def topic(cluster: Cluster, snmp: Snmp) -> Topic:
+    names, port = {module.name for module in used(cluster)}, snmp.port
     alerts = [
         Alert(
             "SnmpDeviceSilent", 'up{job="snmp"} == 0', "10m", "warning",

@@ -1,12 +1,13 @@
 """Alerting rules by topic: what is wrong, from when on, what it means and what to do.
 
-A topic's function returns None where the cluster has nothing of the kind. The DCGM exporter's list of counters is made
+A topic's function has the cluster and records of it as arguments, and is asked where the cluster has these. It returns
+None where there is nothing of the kind. The DCGM exporter's list of counters is made
 from the fields that these expressions read, so a rule on a counter that nobody exports cannot come about.
 """
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster, once_per_cluster
+from clustergen.cluster.model import Cluster, once_per_cluster, with_records
 from clustergen.discovery import modules_of
 from clustergen.feature import claim, extension_of, modules, result_of
 from clustergen.records import replace
@@ -21,7 +22,8 @@ def topics(cluster: Cluster) -> dict[str, Topic]:
     by_name: dict[str, Topic] = {}
     owners: dict[str, str] = {}
     for module in (*modules_of(__name__, "topic"), *modules("alerts")):
-        if not cluster.asks(module.__name__) or (topic := result_of(module.topic, Topic, cluster)) is None:
+        topic = result_of(with_records(module.topic), Topic, cluster) if cluster.asks(module.__name__) else None
+        if topic is None:
             continue
         owner = module.__name__ if extension_of(module.__name__) else "clustergen"
         for name in (topic.name, *(alert.name for alert in topic.alerts)):

@@ -11,9 +11,7 @@ from clustergen.cluster.monitoring import NodeExporter, Thresholds, has_pools
 from clustergen.render.alerts import Alert, Topic
 
 
-def topic(cluster: Cluster) -> Topic | None:
-    if not cluster.has(NodeExporter):
-        return None
+def topic(cluster: Cluster, _: NodeExporter) -> Topic | None:
     alerts = [alert for entry in cluster.storage.values() for alert in _mount(cluster, entry)]
     if has_pools(cluster):
         alerts.append(
