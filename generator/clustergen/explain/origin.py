@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from clustergen.cluster.document import plain_section, sections
@@ -20,6 +21,7 @@ from clustergen.render.tree import RenderedFile
 
 _PATH = "model"
 _SHOWN = 3
+_scalar = lru_cache(10_000, typed=True)(yaml_scalar)  # trials print the same values thousands of times
 Origin = Literal["written", "derived", "catalogue", "default", "fixed"]
 """Written as it is; worked out from what is written; a fact of the catalogue; a default; the same in every cluster."""
 
@@ -63,9 +65,10 @@ def flat(value: object, path: str) -> list[tuple[str, str]]:
         pairs = [(f"{path}.{key}" if path else key, inner) for key, inner in value.items()]
     elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
         pairs = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+    elif isinstance(value, list):
+        return [(path, f"[{', '.join(map(_scalar, value))}]")]
     else:
-        text = f"[{', '.join(map(yaml_scalar, value))}]" if isinstance(value, list) else yaml_scalar(value)
-        return [(path, text)]
+        return [(path, "{}" if value == {} else _scalar(value))]
     return [line for inner_path, inner in pairs for line in flat(inner, inner_path)]
 
 
