@@ -104,7 +104,7 @@ def cgroups(name: str, spec: dict[str, Any]) -> Iterator[list[str]]:
 
 def _remove(cgroup: Path) -> None:
     """Processes that end leave their cgroup a moment later."""
-    for _ in range(50):
+    for _ in range(600):
         try:
             cgroup.rmdir()
         except OSError:

@@ -43,6 +43,6 @@ def test_a_user_runs_the_first_job_of_the_guide(starter: LabNodes, kind: str) ->
     shown = re.search(r"## First job\n.*?```sh\n(.*?)```", guide, re.DOTALL)
     assert shown is not None, guide
     starter.waits(login, "sinfo -h -N -o %T | sort -u", r"\Aidle\s*\Z")
-    output = starter.out(login, f"runuser -l alice <<'END'\n{shown[1]}END", timeout=120)
+    output = starter.out(login, f"runuser -l alice <<'END'\n{shown[1]}END", timeout=400)
     compute = "|".join(cluster.hosts("slurm-compute"))
     assert set(re.findall(rf"^task (\d) of 10 on (?:{compute})\b", output, re.MULTILINE)) == set("0123456789"), output

@@ -25,7 +25,7 @@ print(int(most) / 1000, code)
 def measure(expression: str) -> tuple[float, str]:
     """Megabytes and first code for the manifest that an expression makes, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, expression], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", CHILD, expression], capture_output=True, text=True, check=True, timeout=300
     )
     megabytes, code = done.stdout.split()
     return float(megabytes), code

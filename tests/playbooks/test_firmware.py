@@ -176,7 +176,7 @@ chmod 755 bin/*
 chroot $ROOT slurmctld -D -i >slurmctld.log 2>&1 &
 for node in good{1..3}; do chroot $ROOT slurmd -D -N $node >$node.log 2>&1 & done
 "$@" 2>emulator.log &
-for _ in {1..300}; do [ -e ports.json ] && grep -q 'Running as primary' slurmctld.log && break; sleep 0.1; done
+for _ in {1..600}; do [ -e ports.json ] && grep -q 'Running as primary' slurmctld.log && break; sleep 0.1; done
 address() { python3 -c "import json; print(json.load(open('$PLACE/ports.json'))['$1'])"; }
 {
   for node in good{1..3}; do echo "$node bmc_address=127.0.0.1:$(address $node)"; done

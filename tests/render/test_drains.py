@@ -84,7 +84,7 @@ until waits >/dev/null; do sleep 0.05; done
 ABORT = """for place in $(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 -user 1234); do
   echo 1 >$place/abort
 done"""
-FREED = f"waits; {HEALTH}; for n in {{1..100}}; do waits >/dev/null || break; sleep 0.1; done; waits; {ABORT}"
+FREED = f"waits; {HEALTH}; for n in {{1..600}}; do waits >/dev/null || break; sleep 0.1; done; waits; {ABORT}"
 # Bob's program holds another one, which is on GPU 1, in its exit.
 TRACER = """
 import ctypes, os, signal, sys, time
@@ -258,7 +258,7 @@ def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) ->
 )
 def test_processes_held_by_a_tracer_are_freed(how: str, script: str, box: Node) -> None:
     kill = "kill -9 $traced; until held >/dev/null; do sleep 0.05; done; held"
-    freed = "for n in {1..100}; do held >/dev/null || break; sleep 0.1; done; held"
+    freed = "for n in {1..600}; do held >/dev/null || break; sleep 0.1; done; held"
     done = play(box, f"how={how}\n{TRACED}", f"{kill}; {script.removeprefix('exec ')}; echo $?; {freed}")
     assert done.stdout == "1\n0\n", done
     assert drained(done) == ""
@@ -407,7 +407,7 @@ def test_many_files_are_deleted_in_the_background(box: Node) -> None:
 mkdir /scratch/.removing/old; touch /scratch/.removing/old/{{1..100}}
 sed -i 's/"patience_s": .*/"patience_s": 0.001/' /etc/clustergen/tmpdir.json
 cd /scratch/77; printf '%s\\n' {{1..20000}} | xargs touch; cd /"""
-    wait = 'for n in {1..200}; do [ "$(ls -A /scratch/.removing)" ] || break; sleep 0.1; done'
+    wait = 'for n in {1..600}; do [ "$(ls -A /scratch/.removing)" ] || break; sleep 0.1; done'
     done = play(
         box,
         scene,

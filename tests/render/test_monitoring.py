@@ -696,7 +696,7 @@ def test_each_of_two_servers_has_its_label_in_remote_stores_and_not_in_alerts(tm
     script = r"""
 . /etc/default/prometheus
 HOSTNAME=mon2 prometheus $ARGS --config.file=prometheus.yml --storage.tsdb.path=/tmp/data >/tmp/log 2>&1 &
-for _ in {1..300}; do grep -q 'Server is ready' /tmp/log && break; sleep 0.1; done
+for _ in {1..600}; do grep -q 'Server is ready' /tmp/log && break; sleep 0.1; done
 exec 3<>/dev/tcp/127.0.0.1/9090; printf 'GET /api/v1/status/config HTTP/1.0\r\n\r\n' >&3; timeout 20 cat <&3; kill %1
 """
     text = run_on(tree, tmp_path, script)
@@ -830,7 +830,7 @@ add alertname=GpuVeryHot severity=critical topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=1
 add alertname=GpuHot severity=warning topic=gpu instance=c3 gpu=2
 inhibited() { $am --output=json alert query --inhibited | grep -o '"alertname"' | wc -l; }
-for _ in {1..100}; do [ "$(inhibited)" = 4 ] && break; sleep 0.1; done
+for _ in {1..600}; do [ "$(inhibited)" = 4 ] && break; sleep 0.1; done
 labels() { tr '{' '\\n' | grep -oE '"alertname":"[^"]+".*' | sed "s/^/$1 /"; }
 $am --output=json alert query --inhibited | labels inhibited
 $am --output=json alert query | labels active

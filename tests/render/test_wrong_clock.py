@@ -54,7 +54,7 @@ sed -i -E 's#^ProctrackType=.*#ProctrackType=proctrack/linuxproc#; s#^TaskPlugin
 echo SlurmdParameters=config_overrides >>slurm.conf; echo CgroupPlugin=disabled >cgroup.conf
 mkdir -p /var/lib/slurm/slurmd; cp -r /etc/slurm /run/node
 echo AuthInfo=socket=/run/other/socket >>/run/node/slurm.conf
-state() { for _ in {1..200}; do sinfo -h -n n1 -o %T | grep -qx "$1" && break; sleep 0.1; done; sinfo -h -n n1 -o %T; }
+state() { for _ in {1..600}; do sinfo -h -n n1 -o %T | grep -qx "$1" && break; sleep 0.1; done; sinfo -h -n n1 -o %T; }
 controller; other_munged -600; slurmd -D -N n1 -f /run/node/slurm.conf >/run/clustergen/slurmd.log 2>&1 &
 until_log 'Expired credential' /run/clustergen/slurmctld.log; sinfo -h -n n1 -o %t | tr -d '*'
 until_log 'Rewound credential' /run/clustergen/slurmd.log
@@ -86,7 +86,7 @@ def test_munge_refuses_a_wrong_clock_and_the_queue_survives_one(current_slurm: S
         addresses=("10.0.0.1", "10.0.0.11"),
     )
     notes = {"script": DAEMONS + SCRIPT, "clock.c": CLOCK}
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes=notes)
     refused = {"Rewound credential": 16, "Expired credential": 15}
     states = [line.split(": ", 1)[-1].strip() for line in done.stdout.splitlines()]
     assert states == [

@@ -68,7 +68,7 @@ for program in bmc-info ipmi-chassis ipmi-dcmi ipmi-sel ipmimonitoring; do
     "$(command -v $program)" >/tmp/bmc/bin/$program
   chmod 755 /tmp/bmc/bin/$program
 done
-for _ in {{1..100}}; do
+for _ in {{1..1000}}; do
   [ "$(timeout 2 /tmp/bmc/bin/ipmimonitoring -Q 2>&1 | wc -l)" = {1 + len(_ANALOG) + len(_DISCRETE)} ] && break
   sleep 0.05
 done

@@ -99,7 +99,7 @@ mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
 grep -h ^clustergen.*asleep /var/lib/prometheus/*/*
 timeout 90 srun -w n1 echo woken; uniq /run/button/log
 state '^idle~$'; touch /run/dead; >/run/button/log; sbatch -Q -w n1 -o /dev/null --wrap true; state '^down'
-for _ in {1..100}; do grep -q off /run/button/log && break; sleep 0.1; done; cat /run/button/log
+for _ in {1..600}; do grep -q off /run/button/log && break; sleep 0.1; done; cat /run/button/log
 """
     done = played(slurm, tree, tmp_path, MACHINE + steps)
     expected = ["idle", "idle%", "idle~", "off n1", ASLEEP, "woken", "off n1", "on n1"]
@@ -193,7 +193,7 @@ mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
 mc_enable 0x20
 END
 ipmi_sim -c lan.conf -f bmc.emu -s /tmp/bmc -n >sim.log 2>&1 &
-for _ in {1..50}; do
+for _ in {1..600}; do
   ipmitool -I lanplus -H 10.0.9.11 -U clustergen -P secret chassis power status >/dev/null 2>&1 && break; sleep 0.1
 done
 """

@@ -82,7 +82,7 @@ for request in --gpus=2 --gpus=4 '--array=1-3 --gpus=4'; do
   as_alice sbatch $request --wrap 'sleep 60' -o /dev/null
 done
 state mixed
-for _ in {1..50}; do [ "$(squeue -ht F | wc -l)$(squeue -ht R | wc -l)" = 11 ] && break; sleep 0.2; done
+for _ in {1..300}; do [ "$(squeue -ht F | wc -l)$(squeue -ht R | wc -l)" = 11 ] && break; sleep 0.2; done
 mkdir -p /var/lib/prometheus/node-exporter; clustergen-slurm-metrics
 grep -h ^slurm /var/lib/prometheus/node-exporter/slurm.prom; echo ==
 for page in $PAGES; do

@@ -164,7 +164,7 @@ def test_kernel_options_go_where_the_boot_loader_reads_them(tmp_path: Path) -> N
         ["sh", "-c", f'GRUB_CMDLINE_LINUX=quiet\n{text}\nprintf %s "$GRUB_CMDLINE_LINUX"'],
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=60,
         check=True,
     )
     assert shown.stdout == "quiet iommu=pt hugepagesz=1G hugepages=2 nmi_watchdog=0"

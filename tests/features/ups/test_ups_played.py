@@ -65,8 +65,8 @@ for host in head mon c1; do
   unshare --mount sh -c "[ $host = head ] || mount --bind /nodes/$host/run /run/nut; exec /usr/lib/nut/upsmon -p -F" \
     >/run/upsmon-$host.out 2>&1 &
 done
-for _ in {1..100}; do [ "$(upsc -c ups-a@localhost 2>/dev/null | wc -l)" = 3 ] && break; sleep 0.1; done
-wait_for() { for _ in {1..200}; do grep -q -- "$1" /run/log && return; sleep 0.1; done; say "no $1"; }
+for _ in {1..600}; do [ "$(upsc -c ups-a@localhost 2>/dev/null | wc -l)" = 3 ] && break; sleep 0.1; done
+wait_for() { for _ in {1..600}; do grep -q -- "$1" /run/log && return; sleep 0.1; done; say "no $1"; }
 """
 LOW = r"""
 power ups-a OB
@@ -114,7 +114,7 @@ def played(data: dict[str, Any], script: str, directory: Path) -> list[str]:
     place = nodes(tree_of(data, directory), directory / "files")
     names = " ".join(data["ups"]["devices"])
     box = sandbox.Sandbox(root, files=((place, "/"),), hosts="127.0.0.1 localhost head mon c1\n", is_one_user=True)
-    done = sandbox.run(box, ["/bin/bash", "-c", f"UPS='{names}'\n{PRELUDE}{script}cat /run/log"], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", f"UPS='{names}'\n{PRELUDE}{script}cat /run/log"], timeout=300)
     assert done.code == 0, done
     return done.stdout.splitlines()
 
