@@ -96,7 +96,7 @@ _RENDERED = ("roce", "storage")
 
 
 def of_manifest(name: str) -> Outputs:
-    """Findings of `validate`; of some clusters in all releases as well, and the trees of what it accepts."""
+    """Findings of `validate`, of some clusters in all releases as well, and the trees of what it accepts."""
     data = yaml.safe_load(MANIFESTS[name].read_text(encoding="utf-8"))
     place = Path("/nowhere/manifest.yaml")
     for title, variation in (*_variations(data), *(_releases(data) if name in _RENDERED else ())):
