@@ -150,7 +150,7 @@ def carry_out(
     hosts: str,
     steps: Sequence[TrialStep],
     questions: Sequence[tuple[str, str, str]],
-    timeout: float = 300,
+    timeout: float = 400,
 ) -> Report:
     """Runs the steps. `old` and `new`: name below /etc/slurm → text, of the controller; `hosts`: text of /etc/hosts.
 

@@ -216,7 +216,8 @@ touch /tmp/end
 suspended "" | xargs -r -n 1 scontrol resume
 [ -z "${held-}" ] || scontrol release "$held"
 [ -z "${later-}" ] || scontrol update "jobid=$later" starttime=now
-until_true 120 none_left
+# From 23.11 on, an srun whose request for a step meets a reconfigure of slurmctld asks again after two minutes.
+until_true 200 none_left
 # A task of an array has its number behind the name; what did not complete ends with the last line of its output.
 scontrol -a -o show job | awk '{
   delete of
