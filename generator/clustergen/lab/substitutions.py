@@ -13,6 +13,7 @@ from typing import Any
 from clustergen.catalogue import slurm_programs
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster import contributions
+from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.host import UserLimits
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
@@ -178,6 +179,12 @@ _FIRST: tuple[Substitution, ...] = (
             "cluster_without_packages": ["nvidia_*", "dcgm*", "kernel_headers", "gpu_nvml", "mig_manager"],
             "cluster_without_files": ["/etc/modprobe.d/*", "/etc/modules-load.d/*"],
         },
+    ),
+    Substitution(
+        "Prometheus does not read the DCGM exporters of GPUs",
+        "they require a driver, and an alert about each would be the lab's own",
+        lambda cluster, machine: _has_gpus(cluster, machine) and cluster.has(Dcgm),
+        variables=lambda _: {"cluster_without_files": ["/etc/prometheus/sd/dcgm.yml"]},
     ),
     Substitution(
         "MIG instances as device files /dev/nvidia-caps/*, listed in gres.conf in place of AutoDetect=nvml",
