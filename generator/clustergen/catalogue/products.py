@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clustergen.catalogue.hardware import gpu
+from clustergen.catalogue.hardware import gpu, nic, switch
 from clustergen.catalogue.systems import System, system, system_ids, system_names
 from clustergen.catalogue.tables import normal
 
@@ -20,6 +20,13 @@ def product_system(product: str) -> str | None:
     around = [name for name in names if len(plain) > 5 and plain in name]
     best = max(within, key=len, default="") or min(around, key=len, default="")
     return names.get(best)
+
+
+def is_product(text: str) -> bool:
+    """True if a text is a name of the catalogue, or begins with one: h100-sxm-80gb. Products are no secrets."""
+    parts = normal(text).split("-")
+    names = ("-".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return any(gpu(name) or nic(name) or switch(name) or name in system_names() for name in names)
 
 
 def system_family(identifier: str) -> str:

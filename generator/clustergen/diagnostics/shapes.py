@@ -164,7 +164,9 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
 def _under(key: str, value: str | float, declared: Any) -> str | None:
     """The value below a key, with what a hint of the field writes for it: `{max: 40kW} or {max: 40W}`."""
     is_refused, instead = refusal(declared, value)
-    texts = [str(value)] if not is_refused else (instead or "").removeprefix("write ").split(" or ")
+    if not is_refused:
+        return _short({key: value})
+    texts = (instead or "").removeprefix("write ").split(" or ")
     return " or ".join(f"{{{key}: {text}}}" for text in texts) if all(map(_is_value, texts)) else None
 
 

@@ -128,6 +128,14 @@ def _exclusive(path: ManifestPath, spec: PartitionSpec) -> Iterator[Finding]:
 
 def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
     smallest, largest, available = partition.min_nodes, partition.max_nodes, len(partition.hosts)
+    nodes = "1 node" if available == 1 else f"{available} nodes"
+    if largest and largest > available > 0:
+        yield Finding(
+            "limit-above-cluster",
+            (*path, "max_nodes"),
+            f"max_nodes is {largest}, but partition '{partition.name}' has {nodes}, so nothing is limited",
+            f"write max_nodes: {available} or less, or remove it",
+        )
     if not smallest:
         return
     if largest and smallest > largest:
@@ -137,11 +145,11 @@ def _sizes(path: ManifestPath, partition: Partition) -> Iterator[Finding]:
             f"min_nodes {smallest} is larger than max_nodes {largest}, so no job size is allowed",
         )
     elif smallest > available > 0:
-        nodes = "1 node" if available == 1 else f"{available} nodes"
         yield Finding(
             "partition-sizes",
             (*path, "min_nodes"),
             f"min_nodes is {smallest}, but partition '{partition.name}' has {nodes}, so no job ever starts",
+            f"write min_nodes: {available} or less",
         )
 
 

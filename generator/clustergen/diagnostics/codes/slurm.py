@@ -18,6 +18,7 @@ SLURM: tuple[str | Code, ...] = (
     Code("time-minutes-seconds", WARNING, "Slurm reads two numbers with a colon as minutes and seconds"),
     Code("partition-memory-twice", ERROR, "Default memory per GPU and per CPU"),
     Code("partition-sizes", ERROR, "Job sizes that no job can have"),
+    Code("limit-above-cluster", INFO, "A limit that the whole cluster does not reach"),
     Code("share-per-gpu-too-large", WARNING, "Defaults per GPU that leave GPUs idle"),
     Code("node-set-is-node", ERROR, "A node set has the name of a node"),
     Code("node-set-unused", WARNING, "A node set is not used"),

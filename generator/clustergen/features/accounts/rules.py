@@ -9,7 +9,9 @@ from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
 from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
+from clustergen.cluster.nodes import is_pending
 from clustergen.cluster.slurm.associations import Associations, Limits, Qos
+from clustergen.cluster.slurm.keys.devices import amounts
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights, rights_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.features.accounts.section import Account
@@ -319,6 +321,38 @@ def resources(cluster: Cluster) -> Iterator[Finding]:
                 if isinstance(limit, Bytes) and name != "mem" and not name.startswith("bb/"):
                     message = f"'{name}' is a count and has no unit"
                     yield Finding("unit-wrong", (*path, option.field, name), message, "write a whole number")
+
+
+def limit_above_cluster(cluster: Cluster) -> Iterator[Finding]:
+    """Limits on resources that no job can reach. Below a minimum that is as large no job starts, which is an error."""
+    if any(map(is_pending, cluster.compute)):
+        return
+    nodes = [(amounts(group.type), len(group.hosts)) for group in cluster.compute]
+    names = {name for each, _ in nodes for name in each}
+    total = {name: sum(each.get(name, 0) * number for each, number in nodes) for name in names}
+    largest = {name: max(each.get(name, 0) for each, _ in nodes) for name in names}
+    for path, entity, section in holders(cluster):
+        for option in sacctmgr.options(entity):
+            if option.form != "tres" or not option.field or "minutes" in option.field:
+                continue
+            is_of_node = option.field.endswith("_per_node")
+            for name, stated in getattr(section, option.field).items():
+                limit = stated.mib if isinstance(stated, Bytes) else stated
+                available = (largest if is_of_node else total).get(name.lower(), 0)
+                if 0 < available < limit:
+                    present = f"{'the largest node' if is_of_node else 'the cluster'} has {_amount(name, available)}"
+                    message = f"{option.field} of {name} is {_amount(name, limit)}, but {present}"
+                    yield _above((*path, option.field, name), message, f"{name}: {_amount(name, available)}")
+
+
+def _amount(name: str, number: int) -> str:
+    return str(Bytes(number * 2**20)) if name.lower() == "mem" else str(number)
+
+
+def _above(path: ManifestPath, message: str, largest: str) -> Finding:
+    if str(path[-2]).startswith("min_"):
+        return Finding("partition-sizes", path, f"{message}, so no job ever starts", f"write {largest} or less")
+    return Finding("limit-above-cluster", path, f"{message}, so nothing is limited", f"write {largest} or less")
 
 
 def zero_times(cluster: Cluster) -> Iterator[Finding]:

@@ -44,6 +44,19 @@ def _counts(gpus: GpuSet | None) -> dict[str, int]:
     return gpu_counts(gpus) if gpus else {}
 
 
+def amounts(node_type: NodeType) -> dict[str, int]:
+    """TRES of limits → amount of one node, memory in MiB; without those whose number Slurm is free to choose."""
+    counts = _counts(node_type.gpus)
+    named = {f"gres/gpu:{name}": number for name, number in counts.items() if name}
+    return {
+        "node": 1,
+        "cpu": node_type.cpus,
+        "mem": node_type.real_memory_mib,
+        **({"gres/gpu": sum(counts.values())} if counts else {}),
+        **named,
+    }
+
+
 def gres_types(cluster: Cluster) -> tuple[NodeType, ...]:
     """Node types in use on compute nodes that have GPUs or other GRES."""
     used = {group.type.name for group in cluster.compute}
