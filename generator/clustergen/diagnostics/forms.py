@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
 
 from clustergen.records import record
 
@@ -15,18 +18,48 @@ class Sample:
     section: str = ""
 
 
-_FORMS: dict[str, str] = {}
+Rewrite: TypeAlias = Callable[[str, Callable[[str], bool]], str | None]
+"""From a text that does not match a pattern, and a test of others, the hint with the text that is meant, or None."""
 
 
-def describe(pattern: str, hint: str) -> None:
-    """Registers the hint that a text gets which does not match `pattern`. ValueError where it has another one."""
-    if _FORMS.setdefault(pattern, hint) != hint:
-        raise ValueError(f"{pattern}: {hint!r} and {_FORMS[pattern]!r}")
+@record
+class Form:
+    """A pattern in words: what to write for a text that does not match it."""
+
+    hint: str
+    rewrite: Rewrite | None = None
+    others: Mapping[str, str] = MappingProxyType({})
+    """Texts that match, but that people write for another one: `gpu` for `gres/gpu`."""
+    is_path: bool = False
 
 
-def form_of(pattern: str) -> str | None:
-    """The hint for a pattern, None for one that nobody described."""
+_FORMS: dict[str, Form] = {}
+
+
+def describe(pattern: str, form: Form) -> None:
+    """Registers the form of a pattern. ValueError where it has another one."""
+    if _FORMS.setdefault(pattern, form) != form:
+        raise ValueError(f"{pattern}: {form.hint!r} and {_FORMS[pattern].hint!r}")
+
+
+def form_of(pattern: str) -> Form | None:
+    """The form of a pattern, None for one that nobody described."""
     return _FORMS.get(pattern)
+
+
+def text_hint(value: str, pattern: str) -> str | None:
+    """The hint for a text that does not match: the text that is meant, if its form knows it."""
+    form = form_of(pattern)
+    if form is None:
+        return None
+    meant = form.rewrite(value, lambda text: re.search(pattern, text) is not None) if form.rewrite else None
+    return meant or form.hint
+
+
+def meant_by(text: str, pattern: str) -> str:
+    """The text that is meant by one that matches a pattern: `gres/gpu` by `gpu`."""
+    form = form_of(pattern)
+    return form.others.get(text, text) if form else text
 
 
 def odd_character(value: str, pattern: str) -> int | None:

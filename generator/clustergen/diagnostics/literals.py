@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator
-from ipaddress import ip_network
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -15,6 +13,7 @@ from clustergen.diagnostics.model_path import choices_of, entry_of, tags_of
 from clustergen.diagnostics.shapes import (
     as_mapping,
     as_one,
+    as_pairs,
     entry_hint,
     list_as_mapping,
     list_hint,
@@ -134,27 +133,6 @@ def name_hint(value: str, pattern: str, form: str | None) -> str | None:
     return f"write {name}: {form}" if len(name) <= _LONGEST_NAME else form
 
 
-def text_hint(value: str, pattern: str, form: str | None) -> str | None:
-    """The hint for a text that does not match: hosts and networks rewritten, else the field's form."""
-    form = form or ""
-    if form.startswith("write a host list"):
-        address, slash, length = value.rpartition("/")
-        if slash and length.isdigit() and re.match(r"\d+\.|[0-9a-fA-F]*:", address):
-            return f"write {address}: the prefix length is part of the network's cidr"
-        hosts = re.sub(r"[{(](\d+)(?:\.\.|-|:)(\d+)[)}]", r"[\1-\2]", value.strip())
-        hosts = re.sub(r"\s+|\s*,\s*", ",", hosts)
-        return f"write {hosts}" if hosts != value and re.search(pattern, hosts) else form
-    if "prefix length" in form:
-        with contextlib.suppress(ValueError):
-            if "/" in value:
-                return f"write {ip_network(value, strict=False)}"
-            network = ip_network(f"{value}/{64 if ':' in value else 24}", strict=False)
-            return f"add the prefix length, as {network}"
-    if form.startswith("write an absolute path") and re.search(pattern, f"/{value}"):
-        return f"write /{value}"
-    return form or None
-
-
 def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key: str = "") -> str | None:
     """The hint for a value of a wrong type; `text`: the value in the file, `declared`: the type of field `key`."""
     first = expected[0]
@@ -169,6 +147,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return f"remove the quotes: {text[1:-1]}"
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
         return list_hint(value, text, declared)
+    if first == "a mapping" and isinstance(value, str) and (pairs := as_pairs(value, declared)):
+        return f"write {pairs}"
     if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):[^\s/]", value)):
         return f"add a space after the colon of {quote(glued.group(1))}"
     if first == "text" and isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
 
@@ -79,14 +79,16 @@ class Redaction:
             self._lines.add(line)
             self.hide(_misspelt(self._original, *line))
 
-    def hide_doubted(self, code: str, start: int, end: int) -> None:
+    def hide_doubted(
+        self, code: str, start: int, end: int, is_harmless: Callable[[str], bool] = lambda _: False
+    ) -> None:
         """Hides the value of a key, or the word, at a span that a diagnostic is about, if it could be a password."""
         if code not in _DOUBTED:
             return
         behind = re.compile(_VALUE_BEHIND).match(self._original, end)
         first, last = behind.span("value") if behind else (start, end)
         value = self._original[first:last].strip("\"'")
-        if could_be_secret(value):
+        if could_be_secret(value) and not is_harmless(value):
             self.hide([(first, last)])
 
     def message(self, text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import form_of
+from clustergen.diagnostics.forms import form_of, meant_by
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import HostlistError, compress
@@ -20,7 +20,7 @@ from clustergen.hostlist import HostlistError, compress
 _MOST_ITEMS = 8
 _LONGEST_HINT = 100
 _COUNTED = re.compile(r"([0-9]{1,3})\s*[x×*]\s*(\S.*)")
-_PAIR = re.compile(r"([A-Za-z][\w./:-]*)\s*=\s*([^,\s]+)")
+_PAIR = re.compile(r"([A-Za-z][\w./:-]*?)\s*(?:=|:(?=\d+[KMGTP]?(?:[,\s]|$)))\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
 _MOST_COUNTED = 64
 _MODEL = re.compile("[a-z]-?[0-9]{2}", re.IGNORECASE)  # of a product's name, as h100 and rtx-a6000
@@ -89,7 +89,7 @@ def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
         return _short(counted)
     if len(values) > _MOST_ITEMS or not all(isinstance(value, str) for value in values):
         return None
-    if pairs := _pairs(", ".join(values), declared):
+    if pairs := as_pairs(", ".join(values), declared):
         return pairs
     model, is_list = entry_of(declared)
     if model is None:
@@ -140,8 +140,6 @@ def counted_keys(section: Mapping[str, Any], model: type[BaseModel]) -> str | No
 
 def as_mapping(value: str | float, declared: Any) -> str | None:
     """A scalar as the mapping that was meant: `{gres/gpu: 8}` for `gres/gpu=8`, `{cidr: …}` for a network."""
-    if isinstance(value, str) and (pairs := _pairs(value, declared)):
-        return pairs
     model, is_list = entry_of(declared)
     if model is None or is_list or isinstance(value, bool):
         return None
@@ -174,12 +172,21 @@ def _is_value(text: str) -> bool:
     return re.fullmatch(r"[\w.%/]+", text) is not None
 
 
-def _pairs(text: str, declared: Any) -> str | None:
+def as_pairs(text: str, declared: Any) -> str | None:
     """`a=1,b=2` as `{a: 1, b: 2}`, where the field accepts it."""
     if declared is None or _PAIR.sub("", text).strip(", "):
         return None
-    pairs = {key: int(value) if value.isdigit() else value for key, value in _PAIR.findall(text)}
+    pattern = _key_pattern(declared)
+    pairs = {meant_by(key, pattern): int(value) if value.isdigit() else value for key, value in _PAIR.findall(text)}
     return _short(pairs) if pairs and not refusal(declared, pairs)[0] else None
+
+
+def _key_pattern(declared: Any) -> str:
+    """The pattern of a mapping's keys, empty where they have none."""
+    annotation = declared.annotation if isinstance(declared, FieldInfo) else declared
+    keys = get_args(annotation)[:1] if get_origin(annotation) is dict else ()
+    parts = (getattr(part, "pattern", None) for key in keys for part in getattr(key, "__metadata__", ()))
+    return next((str(pattern) for pattern in parts if pattern), "")
 
 
 def _is_enough(model: type[BaseModel], name: str) -> bool:
@@ -201,7 +208,8 @@ def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
         TypeAdapter(declared).validate_python(value)
     except ValidationError as err:
         contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
-        hints = (context.get("hint") or form_of(context.get("pattern", "")) for context in contexts)
+        forms = (form_of(context.get("pattern", "")) for context in contexts)
+        hints = (context.get("hint") or (form and form.hint) for context, form in zip(contexts, forms, strict=True))
         return True, next(filter(None, hints), None)
     except PydanticUserError:  # a type that pydantic cannot judge alone
         return False, None

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
-from clustergen.diagnostics.forms import form_of, odd_character
+from clustergen.diagnostics.forms import form_of, odd_character, text_hint
 from clustergen.diagnostics.literals import (
     addition_hint,
     bare_of,
@@ -26,7 +26,6 @@ from clustergen.diagnostics.literals import (
     literal_hint,
     name_hint,
     range_hint,
-    text_hint,
 )
 from clustergen.diagnostics.misplaced import misplaced_sections
 from clustergen.diagnostics.model import Finding, ManifestPath
@@ -372,10 +371,10 @@ class _Translator:
     def _malformed(self, at: Located, value: str, pattern: str) -> Finding:
         odd = odd_character(value, pattern)
         default = getattr(at.declared, "default", None)
-        if value == "/" and (form_of(pattern) or "").startswith("write an absolute path"):
+        if value == "/" and (form := form_of(pattern)) and form.is_path:
             instead = f"write {default}" if isinstance(default, str) else "write a directory below it"
             return Finding("text-malformed", at.path, f"{self._subject(at)} cannot be the root directory", instead)
-        subject, hint = self._subject(at), text_hint(value, pattern, form_of(pattern))
+        subject, hint = self._subject(at), text_hint(value, pattern)
         if at.is_key or at.path[-1] == "name":
             hint = name_hint(value, pattern, hint)
         if odd is None:
@@ -391,7 +390,7 @@ class _Translator:
         separator = " " if message.startswith(("must be ", "is ", "cannot be ")) else ": "
         span = (context["offset"], context["length"]) if "offset" in context and "length" in context else None
         hint = context.get("hint") or self._of_parent(at.path, error["input"])
-        if bare_of(at.declared) and "7-12:00:00" in (hint or ""):
+        if bare_of(at.declared) and context.get("is_general"):
             hint = duration_hint(at.declared)
         return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", hint, at.is_key, span)
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from clustergen.diagnostics.forms import Sample, describe
+from clustergen.diagnostics.forms import Form, Sample, describe
 from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
+from clustergen.manifest.rewrites import as_hosts, as_network, as_path, as_server
 
 
 class Section(BaseModel):
@@ -157,9 +158,9 @@ POSITIVE = AfterValidator(_positive)
 """Refuses a quantity with a unit that is 0."""
 
 
-def text(pattern: str, hint: str, limit: int = 255) -> Any:
-    """Constraints of a text. `hint`: what to write instead of a text that does not match."""
-    describe(pattern, hint)
+def text(pattern: str, hint: str, limit: int = 255, **form: Any) -> Any:
+    """Constraints of a text. `hint`: what to write instead of a text that does not match; `form`: more of its `Form`."""
+    describe(pattern, Form(hint, **form))
     return StringConstraints(pattern=pattern, min_length=1, max_length=limit)
 
 
@@ -195,6 +196,7 @@ Tres = Annotated[
         r"^[a-z]+(/[A-Za-z0-9_.:-]+)?$",
         "write a type, or a type and a name: cpu, mem, gres/gpu, gres/gpu:h100, license/matlab",
         80,
+        others={"gpu": "gres/gpu", "gpus": "gres/gpu", "memory": "mem", "nodes": "node", "cpus": "cpu"},
     ),
 ]
 Word = Annotated[
@@ -206,7 +208,7 @@ HostName = Annotated[
 ]
 HostList = Annotated[
     str,
-    text(r"^[A-Za-z0-9\[\],._:-]+$", "write a host list as in Slurm: gpu-[01-08],login1", 65535),
+    text(r"^[A-Za-z0-9\[\],._:-]+$", "write a host list as in Slurm: gpu-[01-08],login1", 65535, rewrite=as_hosts),
     _HostlistCheck,
 ]
 """Host names in Slurm's folded form: `compute[01-08],login1`."""
@@ -214,7 +216,7 @@ AddressList = HostList
 """IP addresses in the same folded form: `10.0.0.[11-18]`."""
 Cidr = Annotated[
     str,
-    text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24", 49),
+    text(r"^[0-9a-fA-F.:]+/[0-9]{1,3}$", "write address and prefix length, as 10.0.0.0/24", 49, rewrite=as_network),
     AfterValidator(_cidr),
 ]
 """A network: `10.0.0.0/24`, `2001:db8::/64`."""
@@ -224,6 +226,7 @@ Host = Annotated[
     text(
         r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$",
         "write a host name or an IP address",
+        rewrite=as_server,
     ),
 ]
 """A host name or address."""
@@ -232,6 +235,7 @@ Endpoint = Annotated[
     text(
         r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?$|^[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*$",
         "write a host name or an IP address, or host:port",
+        rewrite=as_server,
     ),
 ]
 """A host name or address, with a port where one fits."""
@@ -246,7 +250,13 @@ Domain = Annotated[
 ]
 AbsolutePath = Annotated[
     str,
-    text(r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$", "write an absolute path of letters, digits and _ . @ : + , % -", 1023),
+    text(
+        r"^(/[A-Za-z0-9_.@:+,%-]+)+/?$",
+        "write an absolute path of letters, digits and _ . @ : + , % -",
+        1023,
+        rewrite=as_path,
+        is_path=True,
+    ),
     _PathCheck,
 ]
 BlockDevice = Annotated[
@@ -295,7 +305,7 @@ Phrase = Annotated[
 ]
 """One line of plain words for people: no quotes, backslashes, dollars or control characters."""
 _ONE_LINE = rf"^[^{NOT_ON_A_LINE}]*$"
-describe(_ONE_LINE, "write one line, without control characters")
+describe(_ONE_LINE, Form("write one line, without control characters"))
 OneLine = Annotated[str, StringConstraints(pattern=_ONE_LINE, max_length=4000)]
 """Free text on one line."""
 OptionValue = OneLine | int | float

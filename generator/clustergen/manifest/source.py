@@ -242,7 +242,7 @@ class Source:
         """A diagnostic without secrets; what stands at its place may be one under a misspelt or unknown name."""
         start = self._offset(place.file, place.line, place.column)
         self._redaction.hide_misspelt(start)
-        self._redaction.hide_doubted(code, start, start + place.end_column - place.column)
+        self._redaction.hide_doubted(code, start, start + place.end_column - place.column, _is_product)
         return self._redaction.diagnostic(Diagnostic.of(code, place, message, hint))
 
     def _diagnostic(self, problem: Problem) -> Diagnostic:
@@ -312,6 +312,12 @@ class Source:
         if at is not None and not missing and isinstance(node.value, str):
             return inside(self._text, node, *at)
         return node.start, node.end
+
+
+def _is_product(value: str) -> bool:
+    from clustergen.catalogue.products import is_product
+
+    return is_product(value)
 
 
 def load(path: str | Path, name: str | None = None) -> Source:

@@ -68,7 +68,7 @@ class Bare:
                 return int(value)
             seconds = seconds_of(value.strip(), "minute")
             if seconds is None:
-                raise UnitError(f"{value} is not a valid duration", LIMITED)
+                raise UnitError(f"{value} is not a valid duration", LIMITED, is_general=True)
         except UnitError as err:
             raise PydanticCustomError("unit-wrong", "{message}", err.context()) from None
         return {"minute": -(-seconds // 60), "second": seconds, "millisecond": seconds * 1000}[self.unit]

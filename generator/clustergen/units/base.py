@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 class UnitError(ValueError):
     """A quantity without a unit, with the wrong one, or with one that has two meanings."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, *, is_general: bool = False) -> None:
+        """`is_general`: the hint shows the forms of all quantities of the kind, and says nothing about this one."""
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.is_general = is_general
 
     def context(self) -> dict[str, Any]:
         """For a pydantic error."""
-        return {"message": self.message} | ({"hint": self.hint} if self.hint else {})
+        context = {"message": self.message, "hint": self.hint, "is_general": self.is_general}
+        return {name: value for name, value in context.items() if value}
 
 
 class PydanticField:

@@ -161,7 +161,7 @@ def _human_seconds(text: str) -> int:
         total += Fraction(part[1]) * unit
         smallest, end = unit, part.end()
     if end != len(text) or not text:
-        raise UnitError(f"{text[:40]!r} is not a duration", _WAYS)
+        raise UnitError(f"{text[:40]!r} is not a duration", _WAYS, is_general=True)
     if total.denominator != 1:
-        raise UnitError(f"{text} is not a whole number of seconds", _WAYS)
+        raise UnitError(f"{text} is not a whole number of seconds", _WAYS, is_general=True)
     return int(total)

@@ -234,9 +234,16 @@ class Watts(_Quantity):
 
 
 class Kilo:
-    """Annotates the power of a rack, a loop or a room: kW are proposed for a bare number that can be meant so."""
+    """Annotates the power of a rack, a loop or a room: kW are proposed for a bare number that can be meant so.
+
+    `megawatts`: so may MW for a small one, as of a CDU or a room.
+    """
 
     _LIMIT = 10_000  # 12000 are rather the watts of a rack
+    _SMALL = 10
+
+    def __init__(self, *, megawatts: bool = False) -> None:
+        self._megawatts = megawatts
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return schema_of(self._read)
@@ -249,7 +256,10 @@ class Kilo:
             return Watts.from_input(value)
         except UnitError as err:
             is_bare = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < self._LIMIT
-            raise UnitError(err.message, f"write {value}kW" if is_bare else err.hint) from None
+            hint = f"write {value}kW" if is_bare else err.hint
+            if is_bare and self._megawatts and value < self._SMALL:
+                hint = f"write {value}MW or {value}kW"
+            raise UnitError(err.message, hint) from None
 
 
 @dataclass(frozen=True, slots=True, order=True)

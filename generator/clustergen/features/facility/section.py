@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import NOT_EMPTY, POSITIVE, HostList, Name, PlaceName, Section, field, section, text
+from clustergen.manifest.rewrites import as_date
 from clustergen.units import Bare, Bytes, Count, Kilo, Percent, Watts
 
 Metres = Annotated[float, Field(ge=0, le=1000)]
@@ -25,7 +26,7 @@ class Ups(Section):
 
     MEANT_BY_SCALAR: ClassVar = "power"
     apparent: Annotated[int, Field(ge=1, le=100_000_000)] | None = field(None, "Rating in VA.")
-    power: Annotated[Watts, Kilo()] = field(..., "Rated power.")
+    power: Annotated[Watts, Kilo(megawatts=True)] = field(..., "Rated power.")
     minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(None, "Run time at rated power, in minutes.")
     required_minutes: Annotated[float, Field(gt=0, le=1440)] | None = field(
         None, "Run time that the load of the room needs, in minutes."
@@ -35,7 +36,7 @@ class Ups(Section):
 class Plant(Section):
     """Units that take heat from a loop."""
 
-    capacity: Annotated[Watts, Kilo(), POSITIVE] | None = field(None, "Heat that one unit removes.")
+    capacity: Annotated[Watts, Kilo(megawatts=True), POSITIVE] | None = field(None, "Heat that one unit removes.")
     count: Annotated[int, Field(ge=1, le=1000)] | None = field(
         None, "Units with the spare ones; default: as many as the heat needs."
     )
@@ -158,7 +159,10 @@ class Prices(Section):
 
 
 Day = Annotated[
-    str, text(r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31")
+    str,
+    text(
+        r"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", "write the date as 2027-03-31", rewrite=as_date
+    ),
 ]
 Years = Annotated[float, Field(gt=0, le=50)]
 
@@ -232,7 +236,7 @@ class Facility(Section):
     """The machine room."""
 
     cabling: Cabling = section(Cabling, "Geometry from which cable lengths are derived.")
-    cooling: Annotated[Watts, Kilo()] | None = field(
+    cooling: Annotated[Watts, Kilo(megawatts=True)] | None = field(
         None, "Heat that the cooling of the room removes, besides that of loops."
     )
     loops: dict[Name, Loop] = field({}, "Loops of coolant by a name of your own.")

@@ -1,0 +1,53 @@
+"""Texts as other tools write them → hints with the form that the manifest takes."""
+
+import contextlib
+import re
+from collections.abc import Callable
+from ipaddress import ip_network
+
+Fits = Callable[[str], bool]
+
+
+def as_hosts(value: str, fits: Fits) -> str | None:
+    """Blanks, braces or colons in a host list; a prefix length behind an address."""
+    address, slash, length = value.rpartition("/")
+    if slash and length.isdigit() and re.match(r"\d+\.|[0-9a-fA-F]*:", address):
+        return f"write {address}: the prefix length is part of the network's cidr"
+    hosts = re.sub(r"[{(](\d+)(?:\.\.|-|:)(\d+)[)}]", r"[\1-\2]", value.strip())
+    hosts = re.sub(r"\s+|\s*,\s*", ",", hosts)
+    return f"write {hosts}" if hosts != value and fits(hosts) else None
+
+
+def as_network(value: str, _: Fits) -> str | None:
+    """An address with a netmask, or without a prefix length."""
+    with contextlib.suppress(ValueError):
+        if "/" in value:
+            return f"write {ip_network(value, strict=False)}"
+        network = ip_network(f"{value}/{64 if ':' in value else 24}", strict=False)
+        return f"add the prefix length, as {network}"
+    return None
+
+
+def as_path(value: str, fits: Fits) -> str | None:
+    """A path without its first slash."""
+    return f"write /{value}" if fits(f"/{value}") else None
+
+
+def as_server(value: str, fits: Fits) -> str | None:
+    """A URL where a host is expected: `ldaps://ldap1.example.org:636/`."""
+    host = re.sub(r"^\w+://|/$", "", value)
+    tries = (host, host.rpartition(":")[0])
+    return next((f"write {one}" for one in tries if "://" in value and one and fits(one)), None)
+
+
+def as_date(value: str, fits: Fits) -> str | None:
+    """A date by day or month first; both where it can be either."""
+    parts = re.split(r"[./ -]", value.strip())
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        return None
+    first, middle, last = parts
+    orders = [(first, middle, last)] if len(first) == 4 else [(last, middle, first)]
+    if "/" in value and len(last) == 4:
+        orders.append((last, first, middle))
+    dates = dict.fromkeys("-".join((year, month.zfill(2), day.zfill(2))) for year, month, day in orders)
+    return " or ".join(f"write {date}" for date in dates if fits(date)).replace("or write", "or") or None
