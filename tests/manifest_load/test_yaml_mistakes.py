@@ -183,14 +183,14 @@ MISTAKES = {
         "yaml-syntax",
         "1:4",
         "'{{' opens a mapping in YAML",
-        'put the whole value in quotes: "{{ … }}"',
+        "write the value itself: a manifest has no variables; put text for another program in quotes",
     ),
     "jinja in the middle": (
         "a: {{ x }}/y\n",
         "yaml-syntax",
         "1:4",
         "'{{' opens a mapping in YAML",
-        'put the whole value in quotes: "{{ … }}"',
+        "write the value itself: a manifest has no variables; put text for another program in quotes",
     ),
     "no comma": (
         "a: {b: 1 c: 2}\n",
@@ -314,7 +314,7 @@ MISTAKES = {
         "yaml-tag",
         "1:4",
         "the tag '!include' is not allowed",
-        "put everything into this file: a manifest cannot include other files",
+        "write extends: FILE at the top: sections of that file apply where this one has none",
     ),
     "python tag": (
         "a: !!python/object:os.system x\n",

@@ -136,12 +136,18 @@ def _family_of(name: str) -> str:
     return (re.match(r"[a-z]*", name.strip().lower()) or [""])[0]
 
 
+def _letters(name: str) -> str:
+    return re.sub("[^a-z0-9]", "", name)
+
+
 def described_by(name: str) -> str | None:
     """The id under which the catalogue describes a system: `rocky-9` for `rhel9`, or None."""
     ident = name.strip().lower()
     names = {system.facts["codename"]: system.id for system in operating_systems(X86_64).values()}
     if ident and ident in names:
         return names[ident]
+    if same := [system for system in operating_systems(X86_64) if _letters(system) == _letters(ident)]:
+        return same[0]
     parts = re.match(r"([a-z]*)[ -]?(.*)", ident)
     family, version = parts.groups() if parts else (ident, "")
     if system := operating_system(f"{family}-{version}"):

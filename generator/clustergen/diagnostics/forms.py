@@ -52,6 +52,8 @@ def text_hint(value: str, pattern: str) -> str | None:
     form = form_of(pattern)
     if form is None:
         return None
+    if re.search(r"\{\{|\$[{(]|^\$[A-Z_]+$", value):
+        return "write the value itself: a manifest has no variables"
     meant = form.rewrite(value, lambda text: re.search(pattern, text) is not None) if form.rewrite else None
     return meant or form.hint
 

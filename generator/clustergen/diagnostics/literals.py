@@ -18,6 +18,7 @@ from clustergen.diagnostics.shapes import (
     list_as_mapping,
     list_hint,
     named_entries,
+    numbers_of,
     refusal,
 )
 from clustergen.diagnostics.words import on_one_line, one_of, quote, suggest
@@ -37,7 +38,15 @@ _MEANT = {
     "worker": "slurm-compute",
     "slurmdbd": "slurm-accounting",
     "accounting": "slurm-accounting",
+    "db": "slurm-accounting",
+    "mariadb": "slurm-accounting",
+    "submit": "login",
+    "frontend": "login",
     "prometheus": "monitoring",
+    "grafana": "monitoring",
+    "alertmanager": "monitoring",
+    "rsyslog": "log-collector",
+    "syslog": "log-collector",
     "opensm": "subnet-manager",
     "ib": "infiniband",
     "eth": "ethernet",
@@ -95,8 +104,9 @@ _UNITS = {
 
 def choice_hint(value: str, allowed: list[str], takes_switch: bool = False) -> str:
     """The hint for a value that is not allowed: another name of one, the closest one, or all."""
-    meant = _MEANT.get(value.strip().lower())
-    if meant in allowed or (takes_switch and meant in _SWITCH):
+    plain = value.strip().lower()
+    meant = _MEANT.get(plain) or plain.rpartition("/")[2]  # topology/tree
+    if (meant in allowed and meant != plain) or (takes_switch and meant in _SWITCH):
         return f"write {meant}"
     beginnings = [choice for choice in allowed if choice.partition("-")[0] == value.strip()]
     if len(beginnings) == 1:
@@ -147,10 +157,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return f"remove the quotes: {text[1:-1]}"
     if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
         return list_hint(value, text, declared)
-    if first == "a mapping" and isinstance(value, str) and (pairs := as_pairs(value, declared)):
-        return f"write {pairs}"
-    if first == "a mapping" and isinstance(value, str) and (glued := re.match(r"([\w-]+):[^\s/]", value)):
-        return f"add a space after the colon of {quote(glued.group(1))}"
+    if first == "a mapping" and isinstance(value, str) and (written := _mapping_in(value, declared)):
+        return written
     if first == "text" and isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:
         return f"write {on_one_line(name)}"
     if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
@@ -169,6 +177,14 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if first == "a mapping" and value is None:
         return _hint_for_nothing(declared)
     return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
+
+
+def _mapping_in(value: str, declared: Any) -> str | None:
+    """The hint for a text of keys and values: `gres/gpu=8`, or without a blank behind the colon."""
+    if pairs := as_pairs(value, declared):
+        return f"write {pairs}"
+    glued = re.match(r"([\w-]+):[^\s/]", value)
+    return f"add a space after the colon of {quote(glued.group(1))}" if glued else None
 
 
 def _hint_for_nothing(declared: Any) -> str:
@@ -229,6 +245,10 @@ def _number_hint(expected: str, value: str, text: str, declared: Any, key: str) 
         return f"write {number}"
     if expected == "a whole number" and re.fullmatch("0+[1-9][0-9]*|[0-9]+%", value):
         return f"write {int(value.rstrip('%'))}"  # with a leading zero octal to some readers of YAML
+    if grouped := re.fullmatch(r"[1-9][0-9]{0,2}(?:[., '][0-9]{3})+", value):
+        return f"write {re.sub('[^0-9]', '', grouped[0])}"
+    if listed := numbers_of(value):
+        return f"write {on_one_line(listed)[1:-1]}"
     if text[:1] in ("'", '"') and re.fullmatch(r"-?[0-9.]+", text[1:-1]):
         return f"remove the quotes: {text[1:-1]}"
     return range_hint(declared) or (f"write a number: {description.rstrip('.')}" if description else None)
@@ -310,9 +330,14 @@ def is_list_of_scalars(declared: Any) -> bool:
     return get_origin(annotation) is tuple and entry_of(declared)[0] is None
 
 
+def sample_of(declared: Any) -> Sample | None:
+    """The value that a hint proposes for a field."""
+    return next((part for part in getattr(declared, "metadata", ()) if isinstance(part, Sample)), None)
+
+
 def addition_hint(key: str, declared: Any, data: Any) -> str:
     """The hint for a missing key: a sample, its choices, the keys that its section requires, or its description."""
-    if sample := next((part for part in getattr(declared, "metadata", ()) if isinstance(part, Sample)), None):
+    if sample := sample_of(declared):
         names = data.get(sample.section) if isinstance(data, dict) else None
         return f"add {key}: {one_of([*names, sample.text], 6) if isinstance(names, dict) else sample.text}"
     if examples := getattr(declared, "examples", None) or getattr(

@@ -19,6 +19,7 @@ _NAMED = r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,63})[\"']?[ \t]*[:=][ \t]*(?=(?P
 # unless a path such as slurm.accounting follows.
 _REPEATED = r"(?<!\w)(['\"]).*?\1(?!\w)|[:=][ \t]*\S+|\b(?:write|set|add) (?!\w+\.\w).*"
 _SIGNS = "!*&@%{}[]\"',:;|>"
+_TAGS = {"!vault", "!vault-encrypted"}  # of what is encrypted already
 _SHORTEST = 4  # a shorter word would cover ordinary text, unless it is in quotes
 _PROBE = 20  # characters by which a longer word is found that a message has cut
 _MOST_WORDS = 1000  # with more, messages repeat nothing
@@ -202,7 +203,7 @@ def named_secret(text: str, start: int, end: int) -> int | None:
 
 def words_of(text: str, spans: Iterable[tuple[int, int]]) -> frozenset[str]:
     """The words in these spans, with and without the signs before them, as a message may repeat them."""
-    words = {word for start, end in spans for word in text[start:end].split()}
+    words = {word for start, end in spans for word in text[start:end].split()} - _TAGS
     return frozenset(filter(None, (*words, *(word.strip(_SIGNS) for word in words))))
 
 

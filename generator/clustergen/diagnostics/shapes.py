@@ -23,6 +23,7 @@ _COUNTED = re.compile(r"([0-9]{1,3})\s*[x×*]\s*(\S.*)")
 _PAIR = re.compile(r"([A-Za-z][\w./:-]*?)\s*(?:=|:(?=\d+[KMGTP]?(?:[,\s]|$)))\s*([^,\s]+)")
 _COUNT_OF = "count", "model"
 _MOST_COUNTED = 64
+_MOST_NUMBERS = 16
 _MODEL = re.compile("[a-z]-?[0-9]{2}", re.IGNORECASE)  # of a product's name, as h100 and rtx-a6000
 _NO_HOSTLIST = "a[,"
 _SEVERAL = "unknown, and gres_type: false beside it: a node type has one model"
@@ -32,6 +33,9 @@ SEVERAL_MODELS = {"model": "unknown", "gres_type": False}
 
 def as_one(values: Sequence[Any], declared: Any) -> str | None:
     """Items of a list as the one text that the field accepts: `"gpu[1-8]"`, or the only item; None for others."""
+    if len(values) == 2 and all(type(value) is int for value in values):
+        ends = f"{values[0]}-{values[1]}"
+        return None if declared is None or refusal(declared, ends)[0] else ends
     if not values or not all(isinstance(value, str) for value in values):
         return None
     if len(values) == 1:
@@ -54,6 +58,8 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         return entry_hint(model)
     if not isinstance(value, str):
         return f"write [{text}]"
+    if (numbers := numbers_of(value)) and declared is not None and not refusal(declared, numbers)[0]:
+        return f"write {numbers}"
     refused, instead = refusal(declared, [value])
     parts = [part for part in re.split(r"[,\s]+", value) if part]
     if len(parts) > 1 and declared is not None and refused and not refusal(declared, parts)[0]:
@@ -66,6 +72,13 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     if text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
         text = f'"{text}"'
     return f"write [{text}]"
+
+
+def numbers_of(text: str) -> list[int]:
+    """The numbers of a short range: 0-2."""
+    match = re.fullmatch(r"([0-9]{1,3})(?:-|\.\.)([0-9]{1,3})", text.strip())
+    first, last = (int(match[1]), int(match[2])) if match else (0, -1)
+    return [*range(first, last + 1)] if last - first < _MOST_NUMBERS else []
 
 
 def entry_hint(model: type[BaseModel]) -> str:
@@ -163,13 +176,13 @@ def _under(key: str, value: str | float, declared: Any) -> str | None:
     """The value below a key, with what a hint of the field writes for it: `{max: 40kW} or {max: 40W}`."""
     is_refused, instead = refusal(declared, value)
     if not is_refused:
-        return _short({key: value})
+        return f"{{{key}: {value}}}" if _is_value(str(value)) else _short({key: value})
     texts = (instead or "").removeprefix("write ").split(" or ")
     return " or ".join(f"{{{key}: {text}}}" for text in texts) if all(map(_is_value, texts)) else None
 
 
 def _is_value(text: str) -> bool:
-    return re.fullmatch(r"[\w.%/]+", text) is not None
+    return re.fullmatch(r"\w[\w.%/-]*", text) is not None
 
 
 def as_pairs(text: str, declared: Any) -> str | None:
@@ -177,8 +190,11 @@ def as_pairs(text: str, declared: Any) -> str | None:
     if declared is None or _PAIR.sub("", text).strip(", "):
         return None
     pattern = _key_pattern(declared)
-    pairs = {meant_by(key, pattern): int(value) if value.isdigit() else value for key, value in _PAIR.findall(text)}
-    return _short(pairs) if pairs and not refusal(declared, pairs)[0] else None
+    texts = {meant_by(key, pattern): value for key, value in _PAIR.findall(text)}
+    pairs = {key: int(value) if value.isdigit() else value for key, value in texts.items()}
+    amounts = {key: f"{value}iB" for key, value in texts.items() if re.fullmatch(r"\d+[KMGTP]", value)}
+    tries = (pairs, pairs | amounts) if pairs else ()
+    return next((_short(each) for each in tries if not refusal(declared, each)[0]), None)
 
 
 def _key_pattern(declared: Any) -> str:

@@ -26,6 +26,7 @@ from clustergen.diagnostics.literals import (
     literal_hint,
     name_hint,
     range_hint,
+    sample_of,
 )
 from clustergen.diagnostics.misplaced import misplaced_sections
 from clustergen.diagnostics.model import Finding, ManifestPath
@@ -203,7 +204,9 @@ class _Translator:
         present = self._value(at.path[:-1])
         nearby = [*keys, *getattr(at.owner, "OVERRIDES", ())]
         unused = [name for name in nearby if not (isinstance(present, Mapping) and name in present)]
-        hint = other_names_hint(key, present, at.owner) or (self.hint and self.hint(at.path))
+        of_values = getattr(at.owner, "KEY_HINT", None)
+        by_values = of_values(key, present) if of_values and isinstance(present, Mapping) else None
+        hint = by_values or other_names_hint(key, present, at.owner) or (self.hint and self.hint(at.path))
         hint = hint or self._at_the_top(at) or inner_key_hint(key, at.owner)
         hint = hint and of_user(hint, at.path, self._value(at.path))
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
@@ -357,6 +360,8 @@ class _Translator:
             default = getattr(at.declared, "default", None)
             if default and isinstance(default, tuple):
                 hint = f"write {on_one_line(list(default))}, or remove {self._where(at.path[:-1])}"
+            if hint is None and (sample := sample_of(at.declared)):
+                hint = f"write {sample.text}"
         elif bare := bare_of(at.declared):
             rule = _BOUNDS[error["type"]].format(**{name: bare.shown(bound) for name, bound in context.items()})
             actual = f", not {f'{text} {bare.symbol}' if (text or '').isdigit() else text or value}"

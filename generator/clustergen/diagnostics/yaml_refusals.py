@@ -12,7 +12,7 @@ from clustergen.diagnostics.words import did_you_mean, quote
 def explain_key(text: str, start: int) -> Problem:
     """A mapping, a list or an alias where a key must be."""
     if text.startswith("{", start) and text[start - 1 : start] == "{":
-        hint = 'put the whole value in quotes: "{{ … }}"'
+        hint = "write the value itself: a manifest has no variables; put text for another program in quotes"
         return Problem("yaml-syntax", start - 1, 2, "'{{' opens a mapping in YAML", hint)
     if text.startswith("*", start):
         hint = "put a value that begins with '*' in quotes"
@@ -31,7 +31,7 @@ def explain_tag(text: str, start: int, value: str | None = None) -> Problem:
     if tag in ("!vault", "!vault-encrypted"):
         hint = "keep secrets in Ansible Vault, not in the manifest"
     elif tag.startswith(("!include", "!env", "!ENV", "!reference")):
-        hint = "put everything into this file: a manifest cannot include other files"
+        hint = "write extends: FILE at the top: sections of that file apply where this one has none"
     return Problem("yaml-tag", at, len(tag), f"the tag {quote(tag)} is not allowed", hint)
 
 

@@ -4,7 +4,7 @@ A scalar type closes its value: nothing that fits one of them can leave its plac
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Annotated, Any, ClassVar
 
@@ -30,6 +30,9 @@ class Section(BaseModel):
     """Names that people try as keys, in lower case and without `-` and `_` → the key that is meant."""
     SOURCE: ClassVar[str] = ""
     """A pattern of a value that stands for several keys, as host:/path; its groups have the names of these."""
+
+    KEY_HINT: ClassVar[Callable[[str, Mapping[str, Any]], str | None] | None] = None
+    """From an unknown key and the values of the section, the hint that depends on these."""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
@@ -159,7 +162,7 @@ POSITIVE = AfterValidator(_positive)
 
 
 def text(pattern: str, hint: str, limit: int = 255, **form: Any) -> Any:
-    """Constraints of a text. `hint`: what to write instead of a text that does not match; `form`: more of its `Form`."""
+    """Constraints of a text. `hint`: what to write for a text that does not match; `form`: more of its `Form`."""
     describe(pattern, Form(hint, **form))
     return StringConstraints(pattern=pattern, min_length=1, max_length=limit)
 

@@ -48,11 +48,12 @@ class Manifest(Section):
     arch: Architecture = field(
         "x86_64", "Processor architecture of service machines, and of node types that do not set one."
     )
-    manage: tuple[Name, ...] | None = field(
+    manage: tuple[Phrase, ...] | None = field(
         None,
         "Areas that clustergen configures, as [slurm, nccl]; `clustergen adopt --next` lists them. Nothing else"
         " is rendered or applied. Default: all.",
         min_length=1,
+        sample="[slurm]",
     )
     networks: Networks = field(..., "Networks by traffic class.", examples=[{"management": {"cidr": "10.0.0.0/24"}}])
     node_types: dict[Name, NodeType] = field({}, "Hardware of the nodes.", examples=[{"gpu": {"system": "dgx-h100"}}])

@@ -1,6 +1,9 @@
 """Networks by traffic class, and the switches of the fabric."""
 
-from typing import Annotated, ClassVar, Literal
+import contextlib
+from collections.abc import Mapping
+from ipaddress import ip_network
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -94,10 +97,29 @@ class FabricPlan(Section):
         return self.reserved or int(self.reserved_for is not None)
 
 
+_MASKS = ("netmask", "mask", "subnet_mask", "prefix", "prefixlen", "prefix_length")
+_ADDRESSES = ("network", "net", "address", "ip", "range")
+
+
+def _network_hint(key: str, values: Mapping[str, Any]) -> str | None:
+    """An address and a netmask, which are one key."""
+    addresses = [str(values[name]) for name in ("cidr", *_ADDRESSES) if name in values]
+    masks = [str(values[name]) for name in _MASKS if name in values]
+    if key not in (*_MASKS, *_ADDRESSES) or not addresses or not (masks or "/" in addresses[0]):
+        return None
+    address, _, length = addresses[0].partition("/")
+    with contextlib.suppress(ValueError):
+        network = ip_network(f"{address}/{masks[0] if masks else length}", strict=False)
+        return "remove it: cidr has the prefix length" if addresses[0] == str(network) else f"write cidr: {network}"
+    return None
+
+
 class Network(Section):
     """An Ethernet network."""
 
     MEANT_BY_SCALAR: ClassVar = "cidr"
+    KEY_HINT: ClassVar = _network_hint
+
     cidr: Cidr | None = field(
         None, "Addresses of this network, as 10.0.0.0/24. Required if nodes have addresses in it."
     )

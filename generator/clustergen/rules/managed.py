@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import Finding, did_you_mean, one_of
+from clustergen.diagnostics import Finding
+from clustergen.diagnostics.literals import choice_hint
 from clustergen.diagnostics.model_path import value_at
 from clustergen.feature import area, areas, modules
 from clustergen.manifest.model import Manifest
@@ -22,13 +23,13 @@ def value_not_allowed(cluster: Cluster) -> Iterator[Finding]:
             message = "accounting requires slurm, the area that has slurmdbd.conf"
             yield Finding("value-not-allowed", ("manage", index), message, "add slurm to manage")
         if name not in areas():
-            hint = did_you_mean(name, areas()) or f"use {one_of(areas(), len(areas()))}"
+            hint = choice_hint(name.removesuffix(".conf"), list(areas()))
             yield Finding("value-not-allowed", ("manage", index), f"'{name}' is not an area", hint)
 
 
 def unmanaged_sections(cluster: Cluster, section: Manifest) -> Iterator[Finding]:
     """Sections whose area is not managed."""
-    if cluster.managed is None:
+    if cluster.managed is None or not set(areas()).issuperset(cluster.managed):
         return
     places = [(place, area(module.__name__)) for module in modules("section") for place in module.PLACES]
     for place, part in [*places, ("storage", "storage")]:

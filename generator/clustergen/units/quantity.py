@@ -255,10 +255,10 @@ class Kilo:
         try:
             return Watts.from_input(value)
         except UnitError as err:
-            is_bare = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < self._LIMIT
-            hint = f"write {value}kW" if is_bare else err.hint
-            if is_bare and self._megawatts and value < self._SMALL:
-                hint = f"write {value}MW or {value}kW"
+            hint = err.hint
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < self._LIMIT:
+                is_small = self._megawatts and value < self._SMALL
+                hint = f"write {value}MW or {value}kW" if is_small else f"write {value}kW"
             raise UnitError(err.message, hint) from None
 
 

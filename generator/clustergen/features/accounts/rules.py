@@ -8,8 +8,8 @@ from clustergen.catalogue import sacctmgr
 from clustergen.catalogue.sacctmgr import Entity, SacctmgrOption
 from clustergen.catalogue.versions import since
 from clustergen.cluster.model import Cluster
-from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.nodes import is_pending
+from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.associations import Associations, Limits, Qos
 from clustergen.cluster.slurm.keys.devices import amounts
 from clustergen.cluster.slurm.rights import NORMAL, ROOT, Rights, rights_of

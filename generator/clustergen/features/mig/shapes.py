@@ -16,6 +16,7 @@ from clustergen.diagnostics.words import on_one_line
 
 _CODES = ("type-wrong", "text-malformed", "value-out-of-range", "key-missing", "key-unknown")
 _PROFILE = re.compile(r"[1-9]g\.[0-9]+gb([+-][a-z.]+)?")
+_OTHER_KEYS = "mig-devices", "mig_devices", "devices", "instances"
 _NEW = "split"  # name of a plan in an example
 
 
@@ -60,6 +61,7 @@ def _of_plan(finding: Finding, data: Any) -> Finding:
     value, model = _at(data, path), _gpu_with(str(path[2]), data)
     if isinstance(value, Mapping) and "profiles" in value:
         value = value["profiles"]
+    value = _plain(value)
     family = model.mig_family if model else ""
     meant = _meant(value) or mig_example(family, _profiles_in(value)) or {"3g.40gb": 2}
     of_gpu = f"; the {model.nvml_name} has {mig_listing(family)}" if model and mig_listing(family) else ""
@@ -80,6 +82,18 @@ def _meant(value: Any) -> dict[str, int]:
     if isinstance(values, list) and values and all(map(_is_profile, values)):
         return dict(Counter(values))
     return {}
+
+
+def _plain(value: Any) -> Any:
+    """Profiles as nvidia-smi and mig-parted write them: MIG-3g.40gb, {mig-devices: {3g.40gb: 2}}."""
+    if isinstance(value, str):
+        return re.sub(r"^mig[ _-]", "", value.strip(), flags=re.IGNORECASE)
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, Mapping):
+        inner = next((value[key] for key in _OTHER_KEYS if isinstance(value.get(key), Mapping)), value)
+        return {_plain(key): count for key, count in inner.items()}
+    return value
 
 
 def _is_profile(value: Any) -> bool:

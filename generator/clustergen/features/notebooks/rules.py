@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.job_site import site_of, visible
-from clustergen.diagnostics import Finding, did_you_mean, quote
+from clustergen.diagnostics import Finding, did_you_mean, one_of, quote
 from clustergen.features.notebooks import resolved
 from clustergen.features.notebooks.choices import sites
 from clustergen.features.notebooks.resolved import ROLES
@@ -62,7 +62,7 @@ def notebooks_partition(cluster: Cluster, section: Notebooks) -> Iterator[Findin
     for index, name in enumerate(section.partitions):
         if site_of(cluster, name) is None:
             problem = "has no nodes" if name in names else "is not defined"
-            hint = None if name in names else did_you_mean(name, names)
+            hint = "add nodes to it" if name in names else did_you_mean(name, names) or f"use {one_of(names)}"
             path = ("notebooks", "partitions", index)
             yield Finding("notebooks-partition", path, f"partition {quote(name)} {problem}", hint)
     if not section.partitions and not sites(cluster):

@@ -1,5 +1,6 @@
 """Lustre: what the manifest says of it."""
 
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -12,13 +13,33 @@ from clustergen.units import Bytes
 LnetName = Annotated[
     str, text(r"^(o2ib|tcp)[0-9]*$", "write o2ib or tcp, with a number where there are several: o2ib1")
 ]
-Nid = Annotated[str, text(r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*$", "write address@network, as 10.0.1.5@o2ib", 255)]
+_ADDRESS = re.compile(r"([0-9a-zA-Z._-]+|[0-9a-fA-F:]+:[0-9a-fA-F:]+)(@(?:o2ib|tcp)\d*)?(:/\w+)?")
+
+
+def _as_nid(value: str, _: object) -> str | None:
+    """An address without its LNet network, or with the file system behind it, as mount has it."""
+    if not (match := _ADDRESS.fullmatch(value)):
+        return None
+    if not match[2] and not match[3] and "." not in value and ":" not in value:
+        return None
+    nids = [match[1] + match[2]] if match[2] else [f"{match[1]}@o2ib", f"{match[1]}@tcp"]
+    which = " for InfiniBand and RoCE, or ".join(nids) + (" for Ethernet" if len(nids) > 1 else "")
+    return f"write {which}" + (f", and fsname: {match[3][2:]}" if match[3] else "")
+
+
+Nid = Annotated[
+    str,
+    text(
+        r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*$", "write address@network, as 10.0.1.5@o2ib", 255, rewrite=_as_nid
+    ),
+]
 NidGroup = Annotated[
     str,
     text(
         r"^[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*(,[A-Za-z0-9.:_-]+@(o2ib|tcp)[0-9]*)*$",
         "write address@network, as 10.0.1.5@o2ib or 10.0.1.5@o2ib,10.0.0.5@tcp",
         511,
+        rewrite=_as_nid,
     ),
 ]
 
