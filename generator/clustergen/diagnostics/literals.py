@@ -149,34 +149,69 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if "text" in expected and isinstance(value, (bool, int, float)) and text:
         refused, instead = refusal(declared, text)
         return instead if refused else f'put it in quotes: "{text}"'
-    if first == "true or false" and str(value).lower() in _WORDS_OF_SWITCHES:
+    if first == "true or false":
+        return _switch_hint(value, text)
+    if first in ("a whole number", "a number"):
+        return _for_number(first, value, text, declared, key)
+    if first == "text":
+        return _for_text(value, declared)
+    if first == "a list":
+        return _for_list(value, text, declared, key)
+    if first == "a mapping":
+        return _for_mapping(value, declared)
+    return f"write {value[0]}" if _is_only(value) and quote(value[0]) in first else None
+
+
+def _is_only(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 1
+
+
+def _switch_hint(value: Any, text: str) -> str | None:
+    if str(value).lower() in _WORDS_OF_SWITCHES:
         return f"write {_WORDS_OF_SWITCHES[str(value).lower()]}"
-    if first in ("a whole number", "a number") and isinstance(value, str):
+    return f"remove the quotes: {text[1:-1]}" if text[:1] in ("'", '"') and text[1:-1] in _SWITCH else None
+
+
+def _for_number(first: str, value: Any, text: str, declared: Any, key: str) -> str | None:
+    if isinstance(value, str):
         return _number_hint(first, value, text, declared, key)
-    if first == "true or false" and text[:1] in ("'", '"') and text[1:-1] in _SWITCH:
-        return f"remove the quotes: {text[1:-1]}"
-    if first == "a list" and isinstance(value, (str, int, float)) and 0 < len(text) < 60:
-        return list_hint(value, text, declared)
-    if first == "a mapping" and isinstance(value, str) and (written := _mapping_in(value, declared)):
-        return written
-    if first == "text" and isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:
+    if first == "a whole number" and isinstance(value, float):
+        return f"write {int(value)}" if value.is_integer() else range_hint(declared)
+    return None
+
+
+def _for_text(value: Any, declared: Any) -> str | None:
+    if isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:
         return f"write {on_one_line(name)}"
-    if first == "text" and isinstance(value, (list, tuple)) and (one := as_one(value, declared)):
-        return f"write {one}"
-    if first == "a list" and isinstance(value, dict):
+    if isinstance(value, (list, tuple)):
+        one = as_one(value, declared)
+        return f"write {one}" if one else refusal(declared, ",".join(map(str, value)))[1]
+    return None
+
+
+def _for_list(value: Any, text: str, declared: Any, key: str) -> str | None:
+    if isinstance(value, dict):
         return _list_of_mapping(value, declared)
-    if first == "a mapping" and isinstance(value, (list, tuple)) and value:
-        mapping = list_as_mapping(value, declared)
-        return f"write {mapping}" if mapping else named_entries(value)
-    if first == "a mapping" and value in (*_YES, *_NO):
-        return _section_hint(value, declared)
-    if first == "a mapping" and isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
-        return f"write {mapping}"
-    if isinstance(value, (list, tuple)) and len(value) == 1 and quote(value[0]) in first:
-        return f"write {value[0]}"
-    if first == "a mapping" and value is None:
+    if not isinstance(value, (str, int, float)) or not 0 < len(text) < 60:
+        return None
+    if key.startswith("allow_") and str(value).lower() == "all":
+        return "remove it: without the key, all are allowed"
+    return list_hint(value, text, declared)
+
+
+def _for_mapping(value: Any, declared: Any) -> str | None:
+    if value is None:
         return _hint_for_nothing(declared)
-    return _section_hint(value, declared) if first == "a mapping" and not isinstance(value, (list, tuple)) else None
+    if isinstance(value, (list, tuple)):
+        mapping = list_as_mapping(value, declared) if value else None
+        return f"write {mapping}" if mapping else named_entries(value) if value else None
+    if isinstance(value, str) and (written := _mapping_in(value, declared)):
+        return written
+    if value in (*_YES, *_NO):
+        return _section_hint(value, declared)
+    if isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
+        return f"write {mapping}"
+    return _section_hint(value, declared)
 
 
 def _mapping_in(value: str, declared: Any) -> str | None:

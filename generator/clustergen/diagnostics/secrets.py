@@ -31,6 +31,10 @@ _HINT = "keep it in Ansible Vault, or let the playbook generate it on the contro
 # Where a key of the manifest ends in a file that everybody can read, what to do instead.
 _HINTS: tuple[tuple[ManifestPath, str], ...] = (
     (
+        ("monitoring", "receivers"),
+        "write webhook_url_file or slack_url_file, the path of a file on the monitoring node that contains the URL",
+    ),
+    (
         ("slurm", "accounting"),
         "set slurm.accounting.password: true, and pass the password to Ansible as secrets_given.slurmdbd",
     ),

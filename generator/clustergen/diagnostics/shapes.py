@@ -55,6 +55,9 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     """The hint for a scalar where a list is expected: `text` is the value in the file."""
     model, _ = entry_of(declared)
     if model is not None:
+        required = [(name, field) for name, field in model.model_fields.items() if field.is_required()]
+        if len(required) == 1 and not refusal(required[0][1], value)[0]:
+            return f"write [{on_one_line({required[0][1].alias or required[0][0]: value})}]"
         return entry_hint(model)
     if not isinstance(value, str):
         return f"write [{text}]"
@@ -100,6 +103,9 @@ def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
     """A list of texts as the mapping that the field accepts: `{ml: {}, physics: {}}`, `{users: [alice]}`."""
     if len(values) <= _MOST_COUNTED and (counted := _counted_models(values, declared)):
         return _short(counted)
+    if values and all(isinstance(value, Mapping) for value in values):
+        section = {key: part for value in values for key, part in value.items()}
+        return None if declared is None or refusal(declared, section)[0] else _short(section)
     if len(values) > _MOST_ITEMS or not all(isinstance(value, str) for value in values):
         return None
     if pairs := as_pairs(", ".join(values), declared):
@@ -159,6 +165,9 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     counted = _COUNTED.fullmatch(value) if isinstance(value, str) else None
     if counted and {"model", "count"} <= model.model_fields.keys():
         return _short({"model": counted[2], "count": int(counted[1])})
+    source = getattr(model, "SOURCE", "")
+    if source and "type" not in model.model_fields and (match := re.fullmatch(source, str(value))):
+        return _short({name: int(text) if text.isdigit() else text for name, text in match.groupdict().items() if text})
     meant = getattr(model, "MEANT_BY_SCALAR", "")
     if meant and (section := _under(meant, value, model.model_fields[meant])):
         return section

@@ -207,7 +207,7 @@ class _Translator:
         of_values = getattr(at.owner, "KEY_HINT", None)
         by_values = of_values(key, present) if of_values and isinstance(present, Mapping) else None
         hint = by_values or other_names_hint(key, present, at.owner) or (self.hint and self.hint(at.path))
-        hint = hint or self._at_the_top(at) or inner_key_hint(key, at.owner)
+        hint = hint or (None if f"{key}s" in unused else self._at_the_top(at)) or inner_key_hint(key, at.owner)
         hint = hint and of_user(hint, at.path, self._value(at.path))
         hint = hint or did_you_mean(key, unused) or beginning_hint(key, unused)
         if hint is None and at.owner and isinstance(present, Mapping) and (meant := counted_keys(present, at.owner)):
@@ -315,6 +315,7 @@ class _Translator:
             example
             or switch
             or self._of_first_word(path, value)
+            or (self.hint and isinstance(value, bool) and self.hint((*path, text)))
             or self._of_parent(path, value)
             or self._allowed(path, value)
             or literal_hint(expected, value, text, declared, str(path[-1]) if path else "")

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from clustergen.diagnostics.forms import Form, Sample, describe
 from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
-from clustergen.manifest.rewrites import as_hosts, as_network, as_path, as_server
+from clustergen.manifest.rewrites import as_domain, as_hosts, as_network, as_path, as_server
 
 
 class Section(BaseModel):
@@ -249,7 +249,12 @@ HostPort = Annotated[
 ]
 """A host name or address with its port: `mail.example.org:25`, `[2001:db8::25]:25`."""
 Domain = Annotated[
-    str, text(r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$", "use lower-case letters, digits, . and -, as cluster.example.org")
+    str,
+    text(
+        r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$",
+        "use lower-case letters, digits, . and -, as cluster.example.org",
+        rewrite=as_domain,
+    ),
 ]
 AbsolutePath = Annotated[
     str,

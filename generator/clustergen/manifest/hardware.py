@@ -22,6 +22,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.catalogue_names import OsName, SystemName
 from clustergen.manifest.composition import Place, composed
+from clustergen.manifest.rewrites import Fits
 from clustergen.units import Bytes, Kilo, Watts
 
 MOST_WEIGHT = 4294967280  # of a node, for Slurm
@@ -42,6 +43,10 @@ Connector = Literal["rj45", "sfp28", "qsfp28", "qsfp56", "qsfp112", "qsfp-dd", "
 
 class Cpu(Section):
     """Overrides of the system's CPUs, as `slurmd -C` prints them."""
+
+    SOURCE: ClassVar = (
+        r"(?P<sockets>[0-9]{1,2})\s*[x×*]\s*(?P<cores_per_socket>[0-9]{1,3})(?:\s*[x×*]\s*(?P<threads_per_core>[0-9]))?"
+    )
 
     model: (
         Annotated[str, text(r"^[A-Za-z0-9 ()+_.@-]+$", "use letters, digits, blanks and ( ) + _ . @ -", 80)] | None
@@ -107,10 +112,21 @@ class Gpus(Section):
     )
 
 
+def _without_port(value: str, fits: Fits) -> str | None:
+    """An adapter with the number of its port, as NCCL_IB_HCA has it."""
+    return f"write {value.partition(':')[0]}: each RDMA device has one port" if fits(value.partition(":")[0]) else None
+
+
+NicDevice = Annotated[
+    str,
+    text(r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", "write the name of one device, as mlx5_0 or eno1", 63, rewrite=_without_port),
+]
+
+
 class Nic(Section):
     """A network port of a node."""
 
-    device: Device = field(..., "RDMA device (mlx5_0), or the interface name if there is none.", sample="mlx5_0")
+    device: NicDevice = field(..., "RDMA device (mlx5_0), or the interface name if there is none.", sample="mlx5_0")
     interface: Device | None = field(None, "Network interface of the port.")
     model: ModelName | None = field(None, "NIC in the catalogue: cx6-vpi, ConnectX-7 …")
     connector: Connector | None = field(

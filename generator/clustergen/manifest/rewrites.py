@@ -40,6 +40,12 @@ def as_server(value: str, fits: Fits) -> str | None:
     return next((f"write {one}" for one in tries if "://" in value and one and fits(one)), None)
 
 
+def as_domain(value: str, fits: Fits) -> str | None:
+    """A name with capitals, with dots around it, or among other words: `server ntp.example.org iburst`."""
+    names = [word.strip(".").lower() for word in value.split()]
+    return next((f"write {name}" for name in names if fits(name) and (len(names) == 1 or "." in name)), None)
+
+
 def as_date(value: str, fits: Fits) -> str | None:
     """A date by day or month first; both where it can be either."""
     parts = re.split(r"[./ -]", value.strip())

@@ -9,7 +9,7 @@ from clustergen.catalogue.hardware import Switch as SwitchModel
 from clustergen.cluster import networks
 from clustergen.cluster.model import Cluster, NodeType, Switch
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.hostlist import expand, span_of
+from clustergen.hostlist import compress, expand, span_of
 from clustergen.manifest.networks import Fabric
 from clustergen.manifest.stated import is_stated
 from clustergen.rules.rates import rate_words, technology
@@ -120,7 +120,7 @@ def switch_node_unknown(cluster: Cluster, section: Fabric) -> Iterator[Finding]:
                 "switch-node-unknown",
                 (*_SWITCHES, index, "nodes"),
                 f"'{host}' is not a node of this cluster",
-                did_you_mean(host, hosts),
+                did_you_mean(host, hosts) or f"use nodes of {compress(hosts)}",
                 at=span_of(spec.nodes or "", host),
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.power import draw_w, kilowatts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
-from clustergen.hostlist import span_of
+from clustergen.hostlist import compress, span_of
 from clustergen.manifest.networks import Fabric
 
 
@@ -103,7 +103,7 @@ def rack_nodes(cluster: Cluster) -> Iterator[Finding]:
                     "rack-node-unknown",
                     path,
                     f"'{host}' is not a node of this cluster",
-                    did_you_mean(host, hosts),
+                    did_you_mean(host, hosts) or f"use nodes of {compress(hosts)}",
                     at=span_of(text, host),
                 )
                 break

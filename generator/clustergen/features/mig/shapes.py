@@ -42,10 +42,22 @@ def _of_node_type(path: ManifestPath, data: Any) -> Finding:
     message = f"{where(path, data)} must be the name of a MIG plan, or a mapping with a name for each GPU number"
     plans = _at(data, ("gpu", "mig_plans"))
     name = next(iter(plans), None) if isinstance(plans, Mapping) else None
+    if plan := _by_number(value, plans):
+        return Finding("type-wrong", path, message, f"write mig: {on_one_line(plan)}")
     if isinstance(name, str) and not any(_profiles_in(value)):
         return Finding("type-wrong", path, message, f"write mig: {name}")
     hint = plan_hint(_NEW, model, _profiles_in(value)).replace("write ", f"write mig: {_NEW}, and ", 1)
     return Finding("type-wrong", path, message, hint)
+
+
+def _by_number(mig: Any, plans: Any) -> dict[str, str]:
+    """Plans by a GPU's number of those by its name, `{gpu0: half}`; nothing for other values."""
+    if not isinstance(mig, Mapping) or not isinstance(plans, Mapping):
+        return {}
+    numbers = [re.fullmatch(r"(?:gpu|nvidia)[ _-]?([0-9]+)", str(key), re.IGNORECASE) for key in mig]
+    by_number = {match[1]: plan for match, plan in zip(numbers, mig.values(), strict=True) if match}
+    is_meant = len(by_number) == len(mig) and all(isinstance(plan, str) and plan in plans for plan in mig.values())
+    return by_number if is_meant else {}
 
 
 def _is_no_plan(mig: Any) -> bool:
