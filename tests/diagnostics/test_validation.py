@@ -195,7 +195,7 @@ CASES = {
             "type-wrong",
             "2:8-24",
             "slurm must be a mapping, not a list",
-            "write 'NAME: …' lines instead of list items that begin with '-'",
+            'write {version: "1"}',
         ),
     ),
     "list for a mapping": (

@@ -258,6 +258,7 @@ def test_a_node_type_is_like_another(tmp_path: Path) -> None:
     assert (node_type.system, node_type.gpus.count, node_type.gpus.shards_per_gpu) == ("dgx-h100", 8, 2)
 
 
+@pytest.mark.parametrize("node_type", ["h100", "sharded"])
 @pytest.mark.parametrize(
     ("link", "message"),
     [
@@ -266,9 +267,10 @@ def test_a_node_type_is_like_another(tmp_path: Path) -> None:
         ("other", "write like: h100"),
     ],
 )
-def test_a_node_type_that_is_like_none(tmp_path: Path, link: str, message: str) -> None:
+def test_a_node_type_that_is_like_none(tmp_path: Path, link: str, message: str, node_type: str) -> None:
     path = tmp_path / "manifest.yaml"
     text = LIKE.replace("like: h100", f"like: {link}").replace("\nnodes:", "\n  other: {like: h100}\nnodes:")
+    text = text.replace("type: h100,", f"type: {node_type},")
     path.write_text(text, encoding="utf-8")
     (diagnostic,) = (item for item in validate(path).diagnostics if item.code == "like-invalid")
     assert message in f"{diagnostic.message} {diagnostic.hint}"

@@ -132,6 +132,13 @@ def test_values_that_resemble_secrets_are_none(text: str) -> None:
     assert Source("m", text.encode()).text == text
 
 
+@pytest.mark.parametrize("product", ["a100-pcie-40", "h100-sxm-80gb", "rtx-pro-6000-server"])
+def test_a_product_in_the_wrong_place_is_shown(product: str) -> None:
+    text = f"node_types: {{a: {{gpus: {product}}}}}"
+    messages = [item.message for item in validate(Path("m.yaml"), raw=text.encode()).diagnostics]
+    assert any(f"not the text '{product}'" in message for message in messages), messages
+
+
 def test_the_caret_is_under_the_key() -> None:
     assert places_of_secrets(f"a: 1\nb:\n  password: {SECRET}\n") == ["m:3:3"]
 

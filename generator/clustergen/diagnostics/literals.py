@@ -27,6 +27,7 @@ from clustergen.units import Bare, Bytes, UnitError
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 _MOST_KEYS = 8
 _MOST_LONGER = 3
+_LONGEST_ENTRY = 100
 
 
 _MEANT = {
@@ -48,6 +49,9 @@ _MEANT = {
     "rsyslog": "log-collector",
     "syslog": "log-collector",
     "opensm": "subnet-manager",
+    "amd64": "x86_64",
+    "x86-64": "x86_64",
+    "arm64": "aarch64",
     "ib": "infiniband",
     "eth": "ethernet",
     "rocev2": "roce",
@@ -98,6 +102,7 @@ _UNITS = {
     "m": "metres?|minutes?",
     "y": "years?",
     "yr": "years?",
+    "U": "units|rack_units",
 }
 """Spelling of a unit → words for it in a field's key or description, as a pattern."""
 
@@ -177,16 +182,18 @@ def _for_number(first: str, value: Any, text: str, declared: Any, key: str) -> s
         return _number_hint(first, value, text, declared, key)
     if first == "a whole number" and isinstance(value, float):
         return f"write {int(value)}" if value.is_integer() else range_hint(declared)
-    return None
+    return range_hint(declared) if isinstance(value, bool) else None
 
 
 def _for_text(value: Any, declared: Any) -> str | None:
     if isinstance(value, dict) and (name := value.get("name")) and not refusal(declared, name)[0]:
         return f"write {on_one_line(name)}"
-    if isinstance(value, (list, tuple)):
-        one = as_one(value, declared)
-        return f"write {one}" if one else refusal(declared, ",".join(map(str, value)))[1]
-    return None
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    if one := as_one(value, declared):
+        return f"write {one}"
+    is_text = declared is not None and isinstance(value[0], str)
+    return f"write one of them: {on_one_line(value[0])}" if is_text and not refusal(declared, value[0])[0] else None
 
 
 def _for_list(value: Any, text: str, declared: Any, key: str) -> str | None:
@@ -238,6 +245,8 @@ def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
     model = entry_of(declared)[0]
     if model is None:
         return None
+    if len(line := on_one_line([value])) <= _LONGEST_ENTRY and not refusal(declared, [value])[0]:
+        return f"write {line}"
     return "begin each entry with '- name: …'" if "name" in model.model_fields else entry_hint(model)
 
 
@@ -274,10 +283,8 @@ def _number_hint(expected: str, value: str, text: str, declared: Any, key: str) 
     description = (declared.description or "") if isinstance(declared, FieldInfo) else ""
     if expected == "a whole number" and " in MiB" in description and not value.isdigit():
         return _in_mib(value)
-    if plain := _in_unit(value, key, declared):
-        return plain
-    if number := _number(value, key, declared):
-        return f"write {number}"
+    if number := number_in(value, key, declared):
+        return number
     if expected == "a whole number" and re.fullmatch("0+[1-9][0-9]*|[0-9]+%", value):
         return f"write {int(value.rstrip('%'))}"  # with a leading zero octal to some readers of YAML
     if grouped := re.fullmatch(r"[1-9][0-9]{0,2}(?:[., '][0-9]{3})+", value):
@@ -287,6 +294,12 @@ def _number_hint(expected: str, value: str, text: str, declared: Any, key: str) 
     if text[:1] in ("'", '"') and re.fullmatch(r"-?[0-9.]+", text[1:-1]):
         return f"remove the quotes: {text[1:-1]}"
     return range_hint(declared) or (f"write a number: {description.rstrip('.')}" if description else None)
+
+
+def number_in(value: str, key: str, declared: Any) -> str | None:
+    """The hint for a number with the unit of its field, or one that the field has not."""
+    number = _number(value, key, declared)
+    return _in_unit(value, key, declared) or (f"write {number}" if number else None)
 
 
 def _number(value: str, key: str, declared: Any) -> str | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
 from clustergen.diagnostics.model import Finding, ManifestPath
 from clustergen.diagnostics.model_path import choices_of, entry_of, follow, keys_of, value_at
 from clustergen.diagnostics.shapes import refusal
-from clustergen.diagnostics.words import on_one_line
+from clustergen.diagnostics.words import on_one_line, quote, where
 from clustergen.records import replace
 
 _LONGEST = 120
@@ -106,6 +106,38 @@ def named_value_hint(key: str, value: Any, owner: type[BaseModel] | None) -> str
         if refusal(fields[names[0]], {key: value})[0]
         else f"move it to {fields[names[0]].alias or names[0]}: {on_one_line({key: value})}"
     )
+
+
+def swapped(findings: list[Finding], model: type[BaseModel], data: Any) -> list[Finding]:
+    """The findings, with one in place of those of an entry of the user's names whose key and value changed places:
+    `{2027-03-31: Licence}`, or a name with its address.
+    """
+    result: dict[ManifestPath | int, Finding] = {}
+    for index, finding in enumerate(findings):
+        ends = [end for end in (len(finding.path), len(finding.path) - 1) if end > 1]
+        entry, hint = next(
+            ((path, hint) for end in ends if (hint := _swap(path := finding.path[:end], model, data))), ((), None)
+        )
+        if hint is None:
+            result[index] = finding
+        else:
+            message = f"{where(entry[:-1], data)}: the key {quote(entry[-1])} and its value have changed places"
+            result[entry] = Finding("text-malformed", entry, message, hint, key=True)
+    return list(result.values())
+
+
+def _swap(path: ManifestPath, model: type[BaseModel], data: Any) -> str | None:
+    """The hint for an entry of a mapping whose value is refused, and accepted as a key for its key."""
+    declared = follow(model, path[:-1]).declared
+    annotation = getattr(declared, "annotation", declared)
+    if get_origin(annotation) is not dict or not isinstance(key := path[-1], str):
+        return None
+    value = value_at(data, path)
+    name = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+    if not isinstance(name, str) or not refusal(get_args(annotation)[1], value)[0]:
+        return None
+    accepted = (one for one in (key, [key]) if not refusal(declared, {name: one})[0])
+    return next((f"write {on_one_line(name)}: {on_one_line(one)}" for one in accepted), None)
 
 
 def in_one_section(findings: list[Finding], model: type[BaseModel], data: Any) -> list[Finding]:

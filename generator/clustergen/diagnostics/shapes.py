@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import form_of, meant_by
+from clustergen.diagnostics.forms import meant_by, text_hint
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import HostlistError, compress
@@ -68,7 +68,8 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     if len(parts) > 1 and declared is not None and refused and not refusal(declared, parts)[0]:
         return f"write {on_one_line(parts)}"
     if refused and instead:
-        return f"write a list: {instead.removeprefix('write ')}"
+        meant = instead.removeprefix("write ")
+        return f"write [{meant}]" if not refusal(declared, [meant])[0] else f"write a list: {meant}"
     items = get_args(declared.annotation) if isinstance(declared, FieldInfo) else ()
     if refused and items and (choices := choices_of(items[0])):
         return f"write a list of {', '.join(map(str, choices))}"
@@ -171,8 +172,8 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     meant = getattr(model, "MEANT_BY_SCALAR", "")
     if meant and (section := _under(meant, value, model.model_fields[meant])):
         return section
-    if isinstance(value, int):
-        return _short({"count": value}) if "count" in model.model_fields else None
+    if isinstance(value, int) and "count" in model.model_fields:
+        return _short({"count": value})
     accepting = [name for name, field in model.model_fields.items() if not refusal(field, value)[0]]
     choices = [name for name in accepting if choices_of(model.model_fields[name])]
     required = [name for name, field in model.model_fields.items() if field.is_required()]
@@ -200,10 +201,14 @@ def as_pairs(text: str, declared: Any) -> str | None:
         return None
     pattern = _key_pattern(declared)
     texts = {meant_by(key, pattern): value for key, value in _PAIR.findall(text)}
-    pairs = {key: int(value) if value.isdigit() else value for key, value in texts.items()}
+    pairs = {key: _number(value) for key, value in texts.items()}
     amounts = {key: f"{value}iB" for key, value in texts.items() if re.fullmatch(r"\d+[KMGTP]", value)}
-    tries = (pairs, pairs | amounts) if pairs else ()
+    tries = (pairs, {**pairs, **amounts}) if pairs else ()
     return next((_short(each) for each in tries if not refusal(declared, each)[0]), None)
+
+
+def _number(text: str) -> int | float | str:
+    return int(text) if text.isdigit() else float(text) if re.fullmatch(r"\d+\.\d+", text) else text
 
 
 def _key_pattern(declared: Any) -> str:
@@ -232,10 +237,14 @@ def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
     try:
         TypeAdapter(declared).validate_python(value)
     except ValidationError as err:
-        contexts = [error.get("ctx", {}) for error in err.errors(include_url=False)]
-        forms = (form_of(context.get("pattern", "")) for context in contexts)
-        hints = (context.get("hint") or (form and form.hint) for context, form in zip(contexts, forms, strict=True))
-        return True, next(filter(None, hints), None)
+        return True, next(filter(None, map(_hint_of, err.errors(include_url=False))), None)
     except PydanticUserError:  # a type that pydantic cannot judge alone
         return False, None
     return False, None
+
+
+def _hint_of(error: Any) -> str | None:
+    context, value = error.get("ctx", {}), error["input"]
+    if hint := context.get("hint"):
+        return str(hint)
+    return text_hint(value, context["pattern"]) if "pattern" in context and isinstance(value, str) else None

@@ -25,6 +25,7 @@ from clustergen.diagnostics.literals import (
     is_list_of_scalars,
     literal_hint,
     name_hint,
+    number_in,
     range_hint,
     sample_of,
 )
@@ -51,6 +52,7 @@ from clustergen.diagnostics.proposals import (
     of_user,
     other_names_hint,
     source_hint,
+    swapped,
 )
 from clustergen.diagnostics.shapes import counted_keys, refusal
 from clustergen.diagnostics.words import did_you_mean, on_one_line, one_of, quote, suggest, where
@@ -143,7 +145,8 @@ class _Translator:
             rest = follow(self.model, errors[_MOST_ERRORS]["loc"])
             message = f"{_MOST_ERRORS:,} mistakes; validation stops here"
             findings.append(Finding("file-too-large", rest.path, message, key=True))
-        findings = in_one_section(misplaced_sections(findings, self.model, self.data), self.model, self.data)
+        findings = swapped(misplaced_sections(findings, self.model, self.data), self.model, self.data)
+        findings = in_one_section(findings, self.model, self.data)
         return [item for item in findings if item.code != "key-missing" or item.path not in meant]
 
     def _is_echo(self, error: _Error, at: Located) -> bool:
@@ -410,13 +413,23 @@ class _Translator:
             if not wrong:
                 fitting.append(errors)
         if fitting:
-            yield from (self._finding(error, at) for error, at in min(fitting, key=len))
+            yield from (self._of_number(self._finding(error, at), at, unfit) for error, at in min(fitting, key=len))
             return
         expected = list(dict.fromkeys(_EXPECTED[error["type"]] for error in unfit if error["type"] in _EXPECTED))
         if "a number" in expected and "a whole number" in expected:
             expected.remove("a whole number")
         declared = next(at.declared for errors in branches.values() for _, at in errors)
         yield self._wrong_type(path, expected, unfit[0]["input"], declared)
+
+    def _of_number(self, finding: Finding, at: Located, unfit: list[_Error]) -> Finding:
+        """A word that is not allowed, where the field takes a number as well: `1980MHz` beside max."""
+        value = self._value(finding.path)
+        is_number = any(error["type"] in ("int_type", "float_type") for error in unfit)
+        if finding.code != "value-not-allowed" or not is_number or not isinstance(value, str):
+            return finding
+        declared = follow(self.model, finding.path).declared
+        hint = number_in(value, str(finding.path[-1]), declared)
+        return replace(finding, hint=hint) if hint else finding
 
     def _value(self, path: ManifestPath) -> Any:
         value = self.data

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from clustergen.diagnostics.forms import Form, Sample, describe
 from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
-from clustergen.manifest.rewrites import as_domain, as_hosts, as_network, as_path, as_server
+from clustergen.manifest.rewrites import as_domain, as_hosts, as_network, as_path, as_server, as_url
 
 
 class Section(BaseModel):
@@ -306,6 +306,7 @@ Url = Annotated[
         r"^https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._~%/?=&+-]*)?$",
         "write http:// or https:// with host, port and path, without a password",
         1023,
+        rewrite=as_url,
     ),
 ]
 Phrase = Annotated[

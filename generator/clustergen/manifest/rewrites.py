@@ -40,6 +40,11 @@ def as_server(value: str, fits: Fits) -> str | None:
     return next((f"write {one}" for one in tries if "://" in value and one and fits(one)), None)
 
 
+def as_url(value: str, fits: Fits) -> str | None:
+    """A host without a protocol."""
+    return f"write https://{value}" if "://" not in value and "." in value and fits(f"https://{value}") else None
+
+
 def as_domain(value: str, fits: Fits) -> str | None:
     """A name with capitals, with dots around it, or among other words: `server ntp.example.org iburst`."""
     names = [word.strip(".").lower() for word in value.split()]

@@ -136,7 +136,7 @@ def node_type_unused(cluster: Cluster, section: Mapping[str, NodeType]) -> Itera
         return  # the misspelt one is said, and probably means this one
     used = {node_type.name for node_type in cluster.node_types}
     for name in [*used]:
-        while name in section and (name := section[name].like or ""):
+        while name in section and (name := section[name].like or "") not in used:  # which may be like themselves
             used.add(name)
     for name in section:
         if name not in used:

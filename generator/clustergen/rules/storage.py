@@ -11,6 +11,7 @@ from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.units import Bytes
 
 _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
 
@@ -100,7 +101,16 @@ def option_findings(path: ManifestPath, kind: str, shown: str, text: str) -> Ite
         yield Finding("mount-option-value", path, f"'{row.option}' takes no value", f"write {row.option}")
     elif value and row.values and not any(_fits(allowed, value) for allowed in row.values):
         allowed_values = " or ".join(allowed.replace("..", " to ") for allowed in row.values)
-        yield Finding("mount-option-value", path, f"'{row.option}' must be {allowed_values}, not '{value}'")
+        message = f"'{row.option}' must be {allowed_values}, not '{value}'"
+        yield Finding("mount-option-value", path, message, _in_bytes(row, value))
+
+
+def _in_bytes(row: catalogue.MountOption, value: str) -> str | None:
+    """The hint for an amount with a unit where a mount option counts bytes: `rsize=1M`."""
+    if not re.fullmatch("[0-9]+[KMG]", value):
+        return None
+    number = str(Bytes.parse(f"{value}iB").value)
+    return f"write {row.option}={number}" if any(_fits(allowed, number) for allowed in row.values) else None
 
 
 def _fits(allowed: str, value: str) -> bool:

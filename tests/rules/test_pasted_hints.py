@@ -1,0 +1,99 @@
+"""Values as other tools write them: the hint has the one that is meant, and it is accepted in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from clustergen.diagnostics import Severity
+from strategies.findings import TINY, changed, diagnosed
+
+CLUSTER = changed(TINY, ("[slurm-controller]", "[slurm-controller, slurm-accounting, monitoring]"))
+ACCOUNT = 'slurm: {version: "24.11", accounts: {ml: {users: [ada], group_tres: %s}}}'
+QOS = 'slurm: {version: "24.11", accounts: {}, qos: {normal: {%s}}}'
+PARTITION = 'slurm: {version: "24.11", accounts: {}, partitions: {all: {nodes: all, default: true, %s}}}'
+MANAGEMENT = "networks: {management: {cidr: 10.0.0.0/24, %s}}"
+TYPE = "node_types: {h100: {system: dgx-h100, %s}}"
+MIG = f"gpu: {{mig_plans: {{half: {{profiles: {{3g.40gb: 2}}}}}}}}\n{TYPE % 'gpus: {%s}'}"
+NFS = "storage: {home: {type: nfs, server: nas, path: /home, mount: /home, %s}}"
+LUSTRE = "storage: {work: {type: lustre, mount: /work, mgs: [%s]}}"
+MAIL = "monitoring: {smtp: 'mail.example.org:25', mail_from: a@example.org, receivers: {ops: {email: %s}}}"
+LOOP = "racks: {r1: {nodes: 'gpu[1-4]'}}\nfacility: {loops: {a: {racks: r1, rise: 10, cdus: {capacity: %s}}}}"
+DELIVERY = "facility: {deliveries: {first: {types: [h100], warranty: 5, bought: %s}}}"
+SLURM = 'slurm: {version: "24.11", accounts: {}, %s}'
+ROWS = {
+    "os": ("os: %s", "debian12", "debian-12"),
+    "arch": ("arch: %s", "amd64", "x86_64"),
+    "city": ("host: {timezone: %s}", "Berlin", "Europe/Berlin"),
+    "old zone": ("host: {timezone: %s}", "US/Eastern", "America/New_York"),
+    "host by name": ("host: {extra_hosts: {%s}}", "l.example.org: 10.0.0.50", "10.0.0.50: [l.example.org]"),
+    "line of ntp.conf": (MANAGEMENT % "ntp: [%s]", "server ntp.example.org iburst", "ntp.example.org"),
+    "netmask": ("networks: {management: {%s}}", "network: 10.0.0.0, netmask: 255.255.255.0", "cidr: 10.0.0.0/24"),
+    "licence by date": ("monitoring: {expires: {%s}}", "2027-03-31: Licence", 'Licence: "2027-03-31"'),
+    "page": ("monitoring: {blackbox: {web: %s}}", "example.org", "[https://example.org]"),
+    "days first": (DELIVERY, "31.03.2026", "2026-03-31"),
+    "months first": (DELIVERY, "03/31/2026", "2026-03-31"),
+    "thousands": ("facility: {prices: {currency: EUR, items: {dgx-h100: %s}}}", "'300.000'", "300000"),
+    "megawatts": (LOOP, "1.3", "1.3MW"),
+    "GPUs as in --gres": (ACCOUNT, '"gpu=8"', "{gres/gpu: 8}"),
+    "GPUs with a colon": (ACCOUNT, "gres/gpu:h100:8", "{gres/gpu:h100: 8}"),
+    "list of TRES": (ACCOUNT, '"cpu=64,mem=100G"', '{cpu: 64, mem: "100GiB"}'),
+    "weights": (PARTITION % "billing: %s", "'CPU=1.0,Mem=0.25G'", '{CPU: 1.0, Mem: "0.25G"}'),
+    "ports": (SLURM % "srun_ports: %s", "[60001, 63000]", "60001-63000"),
+    "plugin": (SLURM % "topology: {plugin: %s}", "topology/flat", "flat"),
+    "exponent": (SLURM % "priority: {weights: {age: %s}}", "1e5", "100000"),
+    "model": (TYPE % "gpus: %s", "h100-sxm", "{model: h100-sxm}"),
+    "clock": (TYPE % "gpus: {graphics_clock: %s}", "1980MHz", "1980"),
+    "cores": (TYPE % "reserved: %s", "4", "{cores: 4}"),
+    "CPUs": (TYPE % "cpu: %s", "2x56x2", "{sockets: 2, cores_per_socket: 56, threads_per_core: 2}"),
+    "port of an adapter": (TYPE % "nics: [{device: '%s', interface: ib0}]", "mlx5_0:1", "mlx5_0"),
+    "rack units": (TYPE % "rack_units: %s", "8U", "8"),
+    "GPUs by name": (MIG % "mig: %s", "{gpu0: half, gpu1: half}", "{0: half, 1: half}"),
+    "instances": ("gpu: {mig_plans: {%s}}", "half: {MIG-3g.40gb: 2}", "half: {profiles: {3g.40gb: 2}}"),
+    "switch of NCCL": ("nccl: {env: {NCCL_IB_DISABLE: %s}}", "true", "1"),
+    "amount of a mount option": (NFS % "options: ['%s']", "rsize=1M", "rsize=1048576"),
+    "address of an MGS": (LUSTRE, "10.0.0.30", "10.0.0.30@o2ib"),
+    "MGS as for mount": (LUSTRE, "'10.0.0.30@tcp:/work'", "10.0.0.30@tcp"),
+    "LDAP's URL": ("identity: {base: 'dc=a', servers: ['%s']}", "ldaps://l.example.org:636", "l.example.org:636"),
+    "list for a section": ("user_guide: %s", "[{contact: help}]", "{contact: help}"),
+    "circuit": ("racks: {r1: {circuits: %s}}", "{volts: 400, amps: 32}", "[{volts: 400, amps: 32}]"),
+    "program for an area": ("manage: [slurm, %s]", "grafana", "monitoring"),
+    "range": ("notebooks: {group: users, gpus: %s}", "0-2", "[0, 1, 2]"),
+}
+
+
+def manifest(sections: str) -> str:
+    """The small cluster with these sections in place of those that it has."""
+    blocks = {block.partition(":")[0]: block for text in (CLUSTER, sections) for block in _blocks(text)}
+    return "\n".join(blocks.values()) + "\n"
+
+
+def _blocks(text: str) -> list[str]:
+    return [block.replace("\0", "\n  ") for block in text.replace("\n  ", "\0").splitlines()]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_a_hint_says_to_write_is_accepted(name: str) -> None:
+    sections, wrong, meant = ROWS[name]
+    listed = diagnosed(manifest(sections % wrong))
+    code = next(item.code for item in listed if f"write {meant}" in (item.hint or "").replace("mig: ", ""))
+    errors = [item for item in diagnosed(manifest(sections % meant)) if item.severity is Severity.ERROR]
+    assert code not in [item.code for item in errors], errors
+
+
+LIMITS = {
+    "all nodes": (ACCOUNT, "{gres/gpu: 33}", "limit-above-cluster", "gres/gpu: 32 or less"),
+    "memory": (ACCOUNT, "{mem: 1000TiB}", "limit-above-cluster", "mem: "),
+    "nodes": (ACCOUNT, "{node: 5}", "limit-above-cluster", "node: 4 or less"),
+    "a partition": (PARTITION, "max_nodes: 5", "limit-above-cluster", "max_nodes: 4 or less, or remove it"),
+    "a node": (QOS, "max_tres_per_node: {gres/gpu:h100: 9}", "limit-above-cluster", "gres/gpu:h100: 8 or less"),
+    "a minimum": (QOS, "min_tres_per_job: {gres/gpu: 33}", "partition-sizes", "gres/gpu: 32 or less"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_limit_above_what_the_nodes_have(name: str) -> None:
+    sections, value, code, hint = LIMITS[name]
+    listed = {item.code: item.hint or "" for item in diagnosed(manifest(sections % value))}
+    assert listed.get(code, "").startswith(f"write {hint}"), listed
+    fits = value.replace("33", "32").replace("1000", "1").replace("5", "4").replace("9", "8")
+    assert code not in [item.code for item in diagnosed(manifest(sections % fits))]
