@@ -19,6 +19,7 @@ LUSTRE = "storage: {work: {type: lustre, mount: /work, mgs: [%s]}}"
 MAIL = "monitoring: {smtp: 'mail.example.org:25', mail_from: a@example.org, receivers: {ops: {email: %s}}}"
 LOOP = "racks: {r1: {nodes: 'gpu[1-4]'}}\nfacility: {loops: {a: {racks: r1, rise: 10, cdus: {capacity: %s}}}}"
 DELIVERY = "facility: {deliveries: {first: {types: [h100], warranty: 5, bought: %s}}}"
+RUN = "facility: {estimates: {training: {a: {parameters: 70B, token_count: 1T, %s}}}}"
 SLURM = 'slurm: {version: "24.11", accounts: {}, %s}'
 ROWS = {
     "os": ("os: %s", "debian12", "debian-12"),
@@ -57,6 +58,12 @@ ROWS = {
     "list for a section": ("user_guide: %s", "[{contact: help}]", "{contact: help}"),
     "circuit": ("racks: {r1: {circuits: %s}}", "{volts: 400, amps: 32}", "[{volts: 400, amps: 32}]"),
     "program for an area": ("manage: [slurm, %s]", "grafana", "monitoring"),
+    "MAC with dashes": ("nodes: [{macs: [%s], name: g, type: h100}]", "AA-BB-CC-DD-EE-FF", "aa:bb:cc:dd:ee:ff"),
+    "variable in lower case": ("nccl: {env: {%s: 1}}", "nccl_ib_disable", "NCCL_IB_DISABLE"),
+    "list for a variable": ("ucx: {env: {UCX_TLS: %s}}", "[rc, cuda]", "rc,cuda"),
+    "price": ("facility: {prices: {currency: EUR, gpu_hour: %s}}", "2.50 EUR", "2.5"),
+    "two numbers": (RUN % "gpus: %s", "8-32", "[8, 32]"),
+    "no duration": (SLURM % "power_saving: {suspend_time: %s}", "never", "1min"),
     "range": ("notebooks: {group: users, gpus: %s}", "0-2", "[0, 1, 2]"),
 }
 

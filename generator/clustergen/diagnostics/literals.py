@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from clustergen.diagnostics.forms import Sample
 from clustergen.diagnostics.model_path import choices_of, entry_of, tags_of
@@ -158,6 +159,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
         return _switch_hint(value, text)
     if first in ("a whole number", "a number"):
         return _for_number(first, value, text, declared, key)
+    if first == "text" and "a number" in expected and isinstance(value, (list, tuple)):  # a program's option
+        return f"write {','.join(map(str, value))}" if all(isinstance(each, (str, int)) for each in value) else None
     if first == "text":
         return _for_text(value, declared)
     if first == "a list":
@@ -304,7 +307,7 @@ def number_in(value: str, key: str, declared: Any) -> str | None:
 
 def _number(value: str, key: str, declared: Any) -> str | None:
     """The number that a text stands for, in the unit of its field and accepted by it: `5 years`, `95%`, `1M`."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(%|°?[A-Za-z]+)", value.strip())
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(%|[€$£]|°?[A-Za-z]+)", value.strip())
     if match is None:
         return None
     number, unit = float(match[1]), match[2]
@@ -313,7 +316,7 @@ def _number(value: str, key: str, declared: Any) -> str | None:
     candidates = [number * _FACTORS[unit]] if unit in _FACTORS else []
     if unit == "%" and not re.search("%|percent", text):
         candidates += [number / 100]
-    if unit == "%" or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE):
+    if unit == "%" or re.fullmatch("[A-Z]{3}|[€$£]", unit) or re.search(rf"\b(?:{words})\b", text, re.IGNORECASE):
         candidates += [number]
     texts = (f"{candidate:.12g}" for candidate in candidates)
     return next((one for one in texts if not refusal(declared, int(one) if one.isdigit() else float(one))[0]), None)
@@ -355,7 +358,10 @@ def duration_hint(declared: Any) -> str:
     default = getattr(declared, "default", None)
     if bare is None or bounds.keys() != {"ge", "le"}:
         return "write a duration such as 90s, 30min or 24h"
-    usual = f", such as {bare.shown(default) if isinstance(default, int) else default}" if default else ""
+    sample = sample_of(declared)
+    default = None if default is PydanticUndefined else default
+    usual = bare.shown(default) if isinstance(default, int) else default or (sample and sample.text)
+    usual = f", such as {usual}" if usual else ""
     return f"write {bare.shown(bounds['ge'])} to {bare.shown(bounds['le'])}{usual}"
 
 

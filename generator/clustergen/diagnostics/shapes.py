@@ -73,7 +73,9 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     items = get_args(declared.annotation) if isinstance(declared, FieldInfo) else ()
     if refused and items and (choices := choices_of(items[0])):
         return f"write a list of {', '.join(map(str, choices))}"
-    if text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
+    if refused and (ends := re.fullmatch(r"([0-9]+)\s*(?:-|to|\.\.)\s*([0-9]+)", value)):
+        text = f"{ends[1]}, {ends[2]}"
+    elif text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
         text = f'"{text}"'
     return f"write [{text}]"
 

@@ -13,7 +13,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from clustergen.diagnostics.forms import Form, Sample, describe
 from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
-from clustergen.manifest.rewrites import as_domain, as_hosts, as_network, as_path, as_server, as_url
+from clustergen.manifest.rewrites import (
+    as_capitals,
+    as_domain,
+    as_hosts,
+    as_mac,
+    as_network,
+    as_path,
+    as_server,
+    as_url,
+)
 
 
 class Section(BaseModel):
@@ -284,7 +293,11 @@ FileSystemDevice = Annotated[
 """A disk with a file system: its path, label or UUID."""
 Mac = Annotated[
     str,
-    text(r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$", "write six pairs of lower-case hexadecimal digits: 04:3f:72:aa:00:01", 17),
+    text(
+        r"^([0-9a-f]{2}:){5}[0-9a-f]{2}$",
+        "write six pairs of lower-case hexadecimal digits, one address per name: 04:3f:72:aa:00:01",
+        rewrite=as_mac,
+    ),
 ]
 """The hardware address of an Ethernet port."""
 Device = Annotated[
@@ -335,4 +348,6 @@ UnixName = Annotated[
 """A user or group of the operating system."""
 BmcUser = Annotated[str, text(r"^[A-Za-z0-9_.-]+$", "use letters, digits, _, . and -", 16)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
-EnvName = Annotated[str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100)]
+EnvName = Annotated[
+    str, text(r"^[A-Z][A-Z0-9_]*$", "use capitals, digits and _, as NCCL_DEBUG", 100, rewrite=as_capitals)
+]

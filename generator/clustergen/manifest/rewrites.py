@@ -45,6 +45,18 @@ def as_url(value: str, fits: Fits) -> str | None:
     return f"write https://{value}" if "://" not in value and "." in value and fits(f"https://{value}") else None
 
 
+def as_mac(value: str, fits: Fits) -> str | None:
+    """A hardware address with dashes, dots or capitals."""
+    digits = re.sub(r"[:.-]", "", value.strip().lower())
+    mac = ":".join(digits[at : at + 2] for at in range(0, len(digits), 2))
+    return f"write {mac}" if fits(mac) else None
+
+
+def as_capitals(value: str, fits: Fits) -> str | None:
+    """A variable's name in lower case."""
+    return f"write {value.upper()}" if fits(value.upper()) else None
+
+
 def as_domain(value: str, fits: Fits) -> str | None:
     """A name with capitals, with dots around it, or among other words: `server ntp.example.org iburst`."""
     names = [word.strip(".").lower() for word in value.split()]

@@ -30,7 +30,7 @@ def loop_racks(cluster: Cluster) -> Iterator[Finding]:
         path: ManifestPath = ("facility", "loops", name, "racks")
         for rack in loop.racks:
             if rack not in names:
-                hint = f"write {compress(names)}" if names else "define it under racks"
+                hint = f"write {compress(sorted(names))}" if names else "define it under racks"
                 yield Finding("rack-unknown", path, f"rack '{rack}' is not defined", hint)
                 break
         twice = [rack for rack in loop.racks if rack in owner]

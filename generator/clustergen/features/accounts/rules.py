@@ -140,7 +140,7 @@ def users(cluster: Cluster) -> Iterator[Finding]:
         if stated is None:
             continue
         if stated not in slurm.accounts:
-            hint = did_you_mean(stated, list(slurm.accounts))
+            hint = did_you_mean(stated, list(slurm.accounts)) or f"use {one_of(slurm.accounts)}"
             yield Finding("account-unknown", (*where, "default_account"), f"account '{stated}' is not defined", hint)
         elif user not in slurm.accounts[stated].users:
             yield _no_user((*where, "default_account"), user, stated, list(slurm.accounts[stated].users))

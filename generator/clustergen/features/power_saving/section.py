@@ -15,7 +15,7 @@ class PowerSaving(Section):
     """How slurmctld switches nodes off and on."""
 
     suspend_time: Annotated[int, Field(ge=60, le=31_536_000), Bare("second")] = field(
-        ..., "SuspendTime: a node is switched off when it has been idle for this time."
+        ..., "SuspendTime: a node is switched off when it has been idle for this time.", sample="15min"
     )
     suspend_timeout: Seconds = field(
         300, "SuspendTimeout: time for shutting down; then the node is switched off, and may be switched on again."
