@@ -303,7 +303,7 @@ CASES = {
     ),
     "union of scalars": (
         "name: a\nslurm: {version: '1', options: {x: [1]}}\n",
-        ("type-wrong", "2:36-39", "slurm.options.x must be text or a number, not a list", None),
+        ("type-wrong", "2:36-39", "slurm.options.x must be text or a number, not a list", "write 1"),
     ),
     "union of a scalar and a list": (
         GOOD + "nodes: [{name: a, type: x, addresses: 5}]\n",

@@ -60,7 +60,7 @@ ROWS = {
     "program for an area": ("manage: [slurm, %s]", "grafana", "monitoring"),
     "MAC with dashes": ("nodes: [{macs: [%s], name: g, type: h100}]", "AA-BB-CC-DD-EE-FF", "aa:bb:cc:dd:ee:ff"),
     "variable in lower case": ("nccl: {env: {%s: 1}}", "nccl_ib_disable", "NCCL_IB_DISABLE"),
-    "list for a variable": ("ucx: {env: {UCX_TLS: %s}}", "[rc, cuda]", "rc,cuda"),
+    "list for a variable": ("ucx: {env: {UCX_TLS: %s}}", "[rc, cuda]", '"rc,cuda"'),
     "price": ("facility: {prices: {currency: EUR, gpu_hour: %s}}", "2.50 EUR", "2.5"),
     "two numbers": (RUN % "gpus: %s", "8-32", "[8, 32]"),
     "no duration": (SLURM % "power_saving: {suspend_time: %s}", "never", "1min"),

@@ -160,7 +160,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     if first in ("a whole number", "a number"):
         return _for_number(first, value, text, declared, key)
     if first == "text" and "a number" in expected and isinstance(value, (list, tuple)):  # a program's option
-        return f"write {','.join(map(str, value))}" if all(isinstance(each, (str, int)) for each in value) else None
+        is_plain = value and all(isinstance(each, (str, int)) for each in value)
+        return f"write {on_one_line(value[0] if len(value) == 1 else ','.join(map(str, value)))}" if is_plain else None
     if first == "text":
         return _for_text(value, declared)
     if first == "a list":
