@@ -95,7 +95,7 @@ def refusal(use: Use, path: str, name: str = "") -> Refusal | None:
     place, row = plain(path), nearest(path)
     pattern = _PATTERN.search(path)
     if pattern and not (pattern[0] in ("%n", "%h") and (use.per_node or name == "slurmd")):
-        message = f"Slurm does not replace {pattern[0]} in the path of {use.noun.format(name=name)}"
+        message = f"nothing replaces {pattern[0]} in the path of {use.noun.format(name=name)}"
         return Refusal("path-pattern", message, "write the path without it")
     noun, hint = use.noun.format(name=name), f"write a path of its own, such as {use.example.format(name=name)}"
     may_be_in_etc = use.of_administrator and row.path == "/etc" and dirname(place) != "/etc"

@@ -12,7 +12,8 @@ from clustergen.importer.draft import Draft, Note
 SECTIONS = {
     "networks.management": "cidr and domain of the management network: {cidr: 192.0.2.0/24, domain: cluster.local}",
     "networks.fabric": "the network for MPI and NCCL, if there is one: {type: infiniband, rate: NDR}",
-    "storage": "home and scratch: {home: {type: nfs, server: 192.0.2.20, path: /export/home, mount: /home}}",
+    "storage": "home and scratch (where home is not shared, the output of a job stays on its first node):"
+    " {home: {type: nfs, server: 192.0.2.20, path: /export/home, mount: /home}}",
     "monitoring": "metrics and alerts: add monitoring to the roles of a service node",
     "login": "login nodes: {name: login1, type: service, roles: [login]} in nodes",
     "slurm.accounts": "accounts and QOS: import again with --accounts, or {} if you manage them with sacctmgr",

@@ -368,7 +368,8 @@ def _layer_text(path: Path) -> str:
         hint, reason = None, reason_of(err) if isinstance(err, OSError) else str(err)
         with suppress(OSError, ValueError):
             hint = _advice(path)
-        hint = hint or "write the path relative to the directory of this manifest: extends: ../site.yaml"
+        if hint is None and isinstance(err, FileNotFoundError):
+            hint = "write the path relative to the directory of this manifest: extends: ../site.yaml"
         raise LayerError(f"cannot read {quote(path.name)}: {reason}", hint) from None
     if problem := _refuse_bytes(raw):
         raise LayerError(f"{quote(path.name)}: {problem[0]}", problem[1])

@@ -193,6 +193,8 @@ def test_job_templates_use_images_of_record(tmp_path: Path) -> None:
         ({"directory": "/srv/software"}, {}, ["environment-not-shared"]),
         ({"python": {"a/1": {"packages": ["a"]}}}, {}, ["text-malformed"]),
         ({"python": {"a/1": {"packages": ["a==1; rm -rf /"]}}}, {}, ["text-malformed"]),
+        ({"python": {"a/1": {"packages": ["a-b==1", "A_b[x]==2"]}}}, {}, ["value-not-allowed"]),
+        ({"python": {"a/1": {"packages": ["a-b==1", "a==2"]}}}, {}, []),
         ({"images": {"pytorch": "nvcr.io/nvidia/pytorch"}}, {}, ["text-malformed"]),
     ],
 )

@@ -136,9 +136,9 @@ def site(directory: Path, *, signed: bool) -> Site:
 KEYS = {"ssh-ed25519": ("ed25519",), "ssh-rsa": ("rsa", "-b", "2048"), "ecdsa-sha2-nistp521": ("ecdsa", "-b", "521")}
 
 
-def problem_of(signer: str, directory: Path) -> str:
-    """The error of a manifest with this key; empty where it is valid."""
-    pull = {"repository": "file:///r", "signers": [signer]}
+def problem_of(directory: Path, **fields: object) -> str:
+    """The error of a manifest that pulls with these fields; empty where it is valid."""
+    pull = {"repository": "file:///r", **fields}
     path = directory / "manifest.yaml"
     data = manifest(ansible={"pull": pull}, slurm={"version": "24.11", "configless": True})
     path.write_text(json.dumps(data), encoding="utf-8")
@@ -154,11 +154,11 @@ def test_a_signer_is_a_key_that_ssh_keygen_reads(kind: str, tmp_path: Path) -> N
     line = (tmp_path / "key.pub").read_text(encoding="utf-8").strip()
     assert line.startswith(f"{kind} ")
     assert line.endswith(COMMENT)
-    assert problem_of(line, tmp_path) == ""
+    assert problem_of(tmp_path, signers=[line]) == ""
     _, encoded, _ = line.split(" ", 2)
     other = next(one for one in KEYS if one != kind)
     for wrong in (f"{kind} AAAA", f"{kind} {encoded[:-8]}", f"{other} {encoded}", f"{kind} {encoded[1:]}"):
-        assert "is not a public SSH key" in problem_of(wrong, tmp_path), wrong
+        assert "is not a public SSH key" in problem_of(tmp_path, signers=[wrong]), wrong
 
 
 @pytest.mark.slow
@@ -521,3 +521,15 @@ def test_only_nodes_without_dependants_pull(tmp_path: Path) -> None:
     )
     assert tree.groups["pull_node"] == ("c1", "c2", "c3", "c4")
     assert all(SCRIPT not in node_files(tree, host) for host in ("head", "store", "mix"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("branch", ["main", "release/24.11", "a..b", "main.lock", "a./b", "a/b.lock/c", "x.", "a//b"])
+def test_a_branch_is_one_that_git_accepts(branch: str, tmp_path: Path) -> None:
+    git_accepts = subprocess.run(["git", "check-ref-format", "--branch", branch], check=False, timeout=30).returncode == 0
+    assert (problem_of(tmp_path, branch=branch) == "") == git_accepts
+
+
+@pytest.mark.parametrize("repository", ["git@host:-x", "git@-host:x", "ssh://-host/x", "https://-h/x", "ext::sh -c id"])
+def test_a_repository_is_no_option_of_a_program(repository: str, tmp_path: Path) -> None:
+    assert problem_of(tmp_path, repository=repository)

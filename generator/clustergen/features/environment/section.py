@@ -1,6 +1,9 @@
 """Software for users as written."""
 
+import re
 from typing import Annotated
+
+from pydantic import AfterValidator
 
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, Section, Url, field, text
 
@@ -30,10 +33,26 @@ Image = Annotated[
 ]
 
 
+def _once(packages: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuses two releases of a package, as pip does, to which a-b, a_b and A.B are one name."""
+    names: dict[str, str] = {}
+    for package in packages:
+        name = re.sub("[-_.]+", "-", re.split(r"[=\x5b]", package)[0]).lower()
+        if (other := names.setdefault(name, package)) != package:
+            from pydantic_core import PydanticCustomError
+
+            context = {"one": other, "other": package, "hint": f"remove {other} or {package}"}
+            message = "{one} and {other} are one package, of which pip installs one"
+            raise PydanticCustomError("value-not-allowed", message, context)
+    return packages
+
+
 class PythonEnvironment(Section):
     """A virtual environment that all nodes see, and its module."""
 
-    packages: tuple[Requirement, ...] = field(..., "Packages with their releases.", min_length=1)
+    packages: Annotated[tuple[Requirement, ...], AfterValidator(_once)] = field(
+        ..., "Packages with their releases.", min_length=1
+    )
     index: Url | None = field(None, "Index of the packages; default: that of pip on the node, which is PyPI.")
     cuda: CudaRelease | None = field(None, "CUDA toolkit that its module loads as well; one of environment.cuda.")
 

@@ -13,20 +13,34 @@ from clustergen.manifest.base import NOT_EMPTY, NOT_ON_A_LINE, AbsolutePath, Sec
 from clustergen.units import Bare
 
 _PATH = r"[A-Za-z0-9._~/+-]+"
-_HOST = r"[A-Za-z0-9.-]+(:[0-9]+)?"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+_HOST = rf"{_NAME}(:[0-9]+)?"
 GitUrl = Annotated[
     str,
     text(
         rf"^(https?://{_HOST}/{_PATH}|(ssh|git)://([a-z_][a-z0-9_-]*@)?{_HOST}/{_PATH}|file:///{_PATH}"
-        rf"|[a-z_][a-z0-9_-]*@[A-Za-z0-9.-]+:{_PATH})$",
+        rf"|[a-z_][a-z0-9_-]*@{_NAME}:[A-Za-z0-9._~/]{_PATH})$",
         "write https://git.example.org/cluster.git or git@git.example.org:cluster.git, without a password",
         1023,
     ),
 ]
 """Where git fetches from."""
+
+
+def _branch(value: str) -> str:
+    """Refuses what git does, as `git check-ref-format --branch` shows."""
+    if ".." in value or value.endswith(".") or any(part.endswith(".lock") for part in value.split("/")):
+        from pydantic_core import PydanticCustomError
+
+        context = {"value": value, "hint": "write the name of a branch, as main"}
+        raise PydanticCustomError("text-malformed", "git has no branch '{value}'", context)
+    return value
+
+
 Branch = Annotated[
     str,
     text(r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*$", "write the name of a branch, as main", 255),
+    AfterValidator(_branch),
 ]
 TreePath = Annotated[
     str,

@@ -199,7 +199,8 @@ def _storage(cluster: Cluster, site: JobSite) -> Part:
     shared = (
         "Home directories are the same on all nodes."
         if site.shared
-        else "Home directories are not shared: files of the login node do not exist on compute nodes."
+        else "Home directories are not shared: files of the login node do not exist on compute nodes. Slurm writes the "
+        "output of a job on its first compute node: `scontrol show job JOBID` shows it as BatchHost."
     )
     return Part(
         "Storage", tuple(filter(None, (shared, local, *_temporary(cluster)))), tables=(table,) if table.rows else ()

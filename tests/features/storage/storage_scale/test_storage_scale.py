@@ -50,6 +50,12 @@ def test_slurmd_waits_for_the_daemon_to_mount_it(tmp_path: Path) -> None:
     assert "clustergen-storage-scale-work.service" in text_of(tree, "inventory/group_vars/all.yml")
 
 
+def test_a_percent_sign_in_the_mount_point_is_none_of_systemds_specifiers(tmp_path: Path) -> None:
+    tree = stored(tmp_path, mount="/mnt/projects%h")
+    lines = text_of(tree, f"overlays/mount_work/{UNITS}/clustergen-storage-scale-work.service").splitlines()
+    assert [line.endswith("/mnt/projects%%h") for line in lines if "/mnt" in line] == [True, True]
+
+
 def test_the_unit_ends_as_soon_as_the_file_system_is_mounted(tmp_path: Path) -> None:
     words = command(text_of(stored(tmp_path), f"overlays/mount_work/{UNITS}/clustergen-storage-scale-work.service"))
     asked, programs = tmp_path / "asked", tmp_path / "bin"
