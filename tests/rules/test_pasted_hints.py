@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from clustergen.diagnostics import Severity
@@ -78,6 +80,7 @@ def _blocks(text: str) -> list[str]:
     return [block.replace("\0", "\n  ") for block in text.replace("\n  ", "\0").splitlines()]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", ROWS)
 def test_what_a_hint_says_to_write_is_accepted(name: str) -> None:
     sections, wrong, meant = ROWS[name]
@@ -104,3 +107,11 @@ def test_a_limit_above_what_the_nodes_have(name: str) -> None:
     assert listed.get(code, "").startswith(f"write {hint}"), listed
     fits = value.replace("33", "32").replace("1000", "1").replace("5", "4").replace("9", "8")
     assert code not in [item.code for item in diagnosed(manifest(sections % fits))]
+
+
+@pytest.mark.parametrize(("sections", "part"), [(ACCOUNT, "a"), (TYPE % "gpus: %s", "h100-"), (TYPE % "cpu: %s", "2x")])
+def test_a_text_of_a_hundred_kilobytes_takes_no_minutes(sections: str, part: str) -> None:
+    text = manifest(sections % f"'{part * (100_000 // len(part))}'")
+    before = time.process_time()
+    assert "type-wrong" in [item.code for item in diagnosed(text)]
+    assert time.process_time() - before < 5  # 90 s where each place of the text is tried to its end

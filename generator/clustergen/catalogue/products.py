@@ -10,6 +10,7 @@ from clustergen.catalogue.systems import System, system, system_ids, system_name
 from clustergen.catalogue.tables import normal
 
 _MOST_UNGROUPED = 6
+_LONGEST_NAME = 100
 
 
 def product_system(product: str) -> str | None:
@@ -24,7 +25,7 @@ def product_system(product: str) -> str | None:
 
 def is_product(text: str) -> bool:
     """True if a text is a name of the catalogue, or begins with one: h100-sxm-80gb. Products are no secrets."""
-    parts = normal(text).split("-")
+    parts = normal(text).split("-") if len(text) <= _LONGEST_NAME else []
     names = ("-".join(parts[:end]) for end in range(len(parts), 0, -1))
     return any(gpu(name) or nic(name) or switch(name) or name in system_names() for name in names)
 

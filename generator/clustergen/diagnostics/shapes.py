@@ -24,6 +24,7 @@ _PAIR = re.compile(r"([A-Za-z][\w./:-]*?)\s*(?:=|:(?=\d+[KMGTP]?(?:[,\s]|$)))\s*
 _COUNT_OF = "count", "model"
 _MOST_COUNTED = 64
 _MOST_NUMBERS = 16
+_LONGEST_TEXT = 500  # a hint is shorter, and to look for pairs in a text of n characters takes n² steps
 _MODEL = re.compile("[a-z]-?[0-9]{2}", re.IGNORECASE)  # of a product's name, as h100 and rtx-a6000
 _NO_HOSTLIST = "a[,"
 _SEVERAL = "unknown, and gres_type: false beside it: a node type has one model"
@@ -199,7 +200,7 @@ def _is_value(text: str) -> bool:
 
 def as_pairs(text: str, declared: Any) -> str | None:
     """`a=1,b=2` as `{a: 1, b: 2}`, where the field accepts it."""
-    if declared is None or _PAIR.sub("", text).strip(", "):
+    if declared is None or len(text) > _LONGEST_TEXT or _PAIR.sub("", text).strip(", "):
         return None
     pattern = _key_pattern(declared)
     texts = {meant_by(key, pattern): value for key, value in _PAIR.findall(text)}

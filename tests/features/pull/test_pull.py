@@ -526,8 +526,8 @@ def test_only_nodes_without_dependants_pull(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["main", "release/24.11", "a..b", "main.lock", "a./b", "a/b.lock/c", "x.", "a//b"])
 def test_a_branch_is_one_that_git_accepts(branch: str, tmp_path: Path) -> None:
-    git_accepts = subprocess.run(["git", "check-ref-format", "--branch", branch], check=False, timeout=30).returncode == 0
-    assert (problem_of(tmp_path, branch=branch) == "") == git_accepts
+    result = subprocess.run(["git", "check-ref-format", "--branch", branch], check=False, timeout=30)
+    assert (problem_of(tmp_path, branch=branch) == "") == (result.returncode == 0)
 
 
 @pytest.mark.parametrize("repository", ["git@host:-x", "git@-host:x", "ssh://-host/x", "https://-h/x", "ext::sh -c id"])
