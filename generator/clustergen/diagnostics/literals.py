@@ -216,8 +216,8 @@ def _for_mapping(value: Any, declared: Any) -> str | None:
     if isinstance(value, (list, tuple)):
         mapping = list_as_mapping(value, declared) if value else None
         return f"write {mapping}" if mapping else named_entries(value) if value else None
-    if isinstance(value, str) and (written := _mapping_in(value, declared)):
-        return written
+    if isinstance(value, str) and (hint := _mapping_in(value, declared)):
+        return hint
     if value in (*_YES, *_NO):
         return _section_hint(value, declared)
     if isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
