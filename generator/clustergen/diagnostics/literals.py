@@ -196,7 +196,7 @@ def _for_text(value: Any, declared: Any) -> str | None:
         return None
     if one := as_one(value, declared):
         return f"write {one}"
-    is_text = declared is not None and isinstance(value[0], str)
+    is_text = declared is not None and all(isinstance(each, str) for each in value)
     return f"write one of them: {on_one_line(value[0])}" if is_text and not refusal(declared, value[0])[0] else None
 
 
