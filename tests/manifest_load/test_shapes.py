@@ -159,7 +159,11 @@ def test_a_proposal_beside_other_keys(path: str, section: Any, value: Any, propo
         ("networks/management/routes", ["1.2.3/8"], "write a network address with its prefix length, as 10.0.0.0/24"),
         ("nodes/1/addresses", {"ipmi": "192.0.2.[21-24]"}, "write bmc"),
         ("slurm/partitions/batch/nodes", ["gpu1", 2], None),
-        ("node_types/gpu/gpus", [8], "write 'NAME: …' lines instead of list items that begin with '-'"),
+        (
+            "node_types/gpu/gpus",
+            [8],
+            "write a section, which has the keys model, count, gres_type, mig_prefix, numa, pci, autodetect, links",
+        ),
         ("slurm/options", "BatchStartTimeout", None),
         ("slurm/private_tmp", "yes", "write {}, or a section with path, directories, shared"),
         ("slurm/private_tmp", "no", "remove the line"),

@@ -28,6 +28,8 @@ from clustergen.units import Bare, Bytes, UnitError
 _SHORTEST_NAME, _LONGEST_NAME = 2, 40
 _MOST_KEYS = 8
 _MOST_LONGER = 3
+_GENERIC = frozenset(("address", "addresses", "host", "hosts", "items", "list", "name", "names", "server", "servers"))
+"""Keys of a mapping in place of a list that are no items of it."""
 _LONGEST_ENTRY = 100
 
 
@@ -53,6 +55,8 @@ _MEANT = {
     "amd64": "x86_64",
     "x86-64": "x86_64",
     "arm64": "aarch64",
+    "lacp": "802.3ad",
+    "4": "802.3ad",
     "ib": "infiniband",
     "eth": "ethernet",
     "rocev2": "roce",
@@ -178,7 +182,9 @@ def _is_only(value: Any) -> bool:
 def _switch_hint(value: Any, text: str) -> str | None:
     if str(value).lower() in _WORDS_OF_SWITCHES:
         return f"write {_WORDS_OF_SWITCHES[str(value).lower()]}"
-    return f"remove the quotes: {text[1:-1]}" if text[:1] in ("'", '"') and text[1:-1] in _SWITCH else None
+    if text[:1] in ("'", '"') and text[1:-1] in _SWITCH:
+        return f"remove the quotes: {text[1:-1]}"
+    return "write true or false" if isinstance(value, str) else None
 
 
 def _for_number(first: str, value: Any, text: str, declared: Any, key: str) -> str | None:
@@ -215,7 +221,12 @@ def _for_mapping(value: Any, declared: Any) -> str | None:
         return _hint_for_nothing(declared)
     if isinstance(value, (list, tuple)):
         mapping = list_as_mapping(value, declared) if value else None
-        return f"write {mapping}" if mapping else named_entries(value) if value else None
+        if mapping or not value:
+            return f"write {mapping}" if mapping else None
+        model, is_list = entry_of(declared)
+        is_section = model is not None and not is_list and get_origin(getattr(declared, "annotation", None)) is not dict
+        is_named = isinstance(value[0], dict) or not is_section
+        return named_entries(value) if is_named else _section_hint(value[0], declared)
     if isinstance(value, str) and (hint := _mapping_in(value, declared)):
         return hint
     if value in (*_YES, *_NO):
@@ -244,8 +255,10 @@ def _hint_for_nothing(declared: Any) -> str:
 
 def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
     """The hint for a mapping where a list is expected: its keys, or how the list is written."""
-    if value and not refusal(declared, list(value))[0]:
-        return f"write {on_one_line(list(value))}"
+    listed = [part for each in value.values() for part in (each if isinstance(each, (list, tuple)) else [each])]
+    items = listed if _GENERIC.issuperset(value) else list(value)
+    if value and not refusal(declared, items)[0]:
+        return f"write {on_one_line(items)}"
     model = entry_of(declared)[0]
     if model is None:
         return None

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import meant_by, text_hint
+from clustergen.diagnostics.forms import Sample, meant_by, text_hint
 from clustergen.diagnostics.model_path import choices_of, entry_of
 from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import HostlistError, compress
@@ -182,7 +182,16 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
     required = [name for name, field in model.model_fields.items() if field.is_required()]
     enough = [name for name in required if name in accepting and len(required) == 1]
     name = next((names[0] for names in (enough, choices, accepting) if len(names) == 1), None)
-    return _short({model.model_fields[name].alias or name: value}) if name else None
+    if name is None:
+        return None
+    others = [(key, model.model_fields[key]) for key in required if key != name]
+    samples = {field.alias or key: _sample(field) for key, field in others}
+    entry = {model.model_fields[name].alias or name: value, **samples}
+    return _short(entry) if all(samples.values()) else None
+
+
+def _sample(declared: FieldInfo) -> str:
+    return next((part.text for part in declared.metadata if isinstance(part, Sample)), "")
 
 
 def _under(key: str, value: str | float, declared: Any) -> str | None:

@@ -329,7 +329,8 @@ class _Translator:
         """The hint for a text in place of a section that begins with a name for which a mapping is proposed:
         `gres: gpu:h100:8`.
         """
-        word = re.match(r"[A-Za-z][\w-]*", value) if isinstance(value, str) and path else None
+        text = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+        word = re.match(r"[A-Za-z][\w-]*", text) if isinstance(text, str) and path else None
         hint = self.hint((*path, word[0])) if word and self.hint else None
         return hint if hint and re.match(r"write (\w+: )?\{", hint) else None
 

@@ -140,13 +140,23 @@ class Nic(Section):
     pci: PciAddress | None = field(None, "PCI address.")
 
 
+def _below_dev(value: str, fits: Fits) -> str | None:
+    """The path of a device."""
+    name = value.removeprefix("/dev/")
+    return f"write {name}" if fits(name) else None
+
+
+DiskDevice = Annotated[
+    str,
+    text(r"^[A-Za-z0-9][A-Za-z0-9/_.:-]*$", "write the name below /dev, as nvme0n1", rewrite=_below_dev),
+]
+
+
 class Disk(Section):
     """A local disk."""
 
-    device: Annotated[str, text(r"^[A-Za-z0-9][A-Za-z0-9/_.:-]*$", "write the name below /dev, as nvme0n1", 255)] = (
-        field(..., "Name below /dev.")
-    )
-    size: Bytes = field(..., "Capacity.")
+    device: DiskDevice = field(..., "Name below /dev.")
+    size: Bytes = field(..., "Capacity.", sample="3.84TB")
     use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "Use of the disk.")
 
 

@@ -4,9 +4,20 @@ from typing import Annotated, Literal
 
 from clustergen.catalogue.network import ports
 from clustergen.manifest.base import AbsolutePath, HostPort, Name, PortNumber, Section, Url, field, text
+from clustergen.manifest.rewrites import Fits
 
 MailAddress = Annotated[
     str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
+]
+
+
+def _with_sign(value: str, fits: Fits) -> str | None:
+    """A channel without its sign."""
+    return f'write "#{value}"' if fits(f"#{value}") else None
+
+
+SlackChannel = Annotated[
+    str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80, rewrite=_with_sign)
 ]
 
 
@@ -17,9 +28,7 @@ class Receiver(Section):
     webhook: Url | None = field(None, "URL that contains no secret.")
     webhook_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the URL.")
     slack_url_file: AbsolutePath | None = field(None, "File on the monitoring node that contains the Slack URL.")
-    slack_channel: Annotated[str, text(r"^[#@][A-Za-z0-9_.-]+$", 'write "#channel" or "@user"', 80)] | None = field(
-        None, "Slack channel."
-    )
+    slack_channel: SlackChannel | None = field(None, "Slack channel.")
     severities: tuple[Literal["critical", "warning", "watchdog"], ...] = field(
         ("critical", "warning"),
         "Alerts to send. watchdog: one that always fires, every 5 minutes, for a service outside of the cluster that"
