@@ -13,7 +13,7 @@ from clustergen.verify import sandbox
 from clustergen.verify.node_roots import NodeRoot
 from clustergen.verify.slurm_roots import parsers_directory, roots, system_of
 
-TIMEOUT = 60.0  # seconds for one row; most take less than one
+TIMEOUT = 180.0  # seconds for one row; most take less than one, and on a busy machine a minute is not enough for all
 SEARCH = f"{system_paths.PATH}:/usr/lib/systemd"
 
 _PLACES = ("usr/sbin", "usr/bin", "usr/lib/systemd", "usr/local/sbin", "usr/local/bin")
