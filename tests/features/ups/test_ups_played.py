@@ -19,9 +19,9 @@ SERVICE = {"name": "mon", "type": "service", "address": "10.0.0.2", "roles": ["m
 HOSTS = ("head", "mon", "c1")
 PROGRAM = "/usr/local/sbin/clustergen-ups"
 SHORTER = (
-    (r"(START-TIMER \S+) \d+", r"\1 4"),
+    (r"(START-TIMER \S+) \d+", r"\1 15"),
     (r"POLLFREQ(ALERT)? \d+", r"POLLFREQ\1 1"),
-    (r"DEADTIME \d+", "DEADTIME 5"),
+    (r"DEADTIME \d+", "DEADTIME 15"),
     (r"HOSTSYNC \d+", "HOSTSYNC 8"),
     (r"FINALDELAY 40", "FINALDELAY 1"),  # compute nodes
     (r"FINALDELAY 160", "FINALDELAY 3"),  # services
