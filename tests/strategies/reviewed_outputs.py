@@ -205,6 +205,8 @@ def _of_explanations() -> Outputs:
     with tempfile.TemporaryDirectory() as directory, chdir(directory):
         Path("manifest.yaml").write_text(diffs.MANIFEST, encoding="utf-8")
         yield run("explain", "manifest.yaml", "/etc/slurm/gres.conf")
+        yield run("explain", "manifest.yaml", "/etc/slurm/slurm.conf:90-140")
+        yield run("explain", "manifest.yaml", "slurm.partitions.debug.max_time")
         yield run("explain", "manifest.yaml", "/etc/hosts:8-12", "--format", "json")
         yield run("explain", "slurm.partitions.max_time")
         yield run("explain", "node_types", "--format", "json")

@@ -277,7 +277,7 @@ _EDITS = {
         *(("max_time: 30", "max_time: 60"), ("[alice, bob]", "[alice, carol]"), ("max_jobs: 4", "max_jobs: 5")),
         *(("priority: 10", "priority: 20"), ("parent: research", "description: all teams"), ("[noatime]", "[ro]")),
         *(("server: 10.0.255.9", "server: 10.0.255.8"), ("TIMEOUT: 20", "TIMEOUT: 22"), (", slurm-accounting]", "]")),
-        ("default: true", "default: true, priority_tier: 2"),
+        *(("default: true", "default: true, priority_tier: 2"), ("type: gpu,", "type: gpu, memory: 3TiB,")),
     ),
     "planned": (
         *(("n[1-6]", "n[1-7]"), (".[11-16]", ".[11-17]"), ('n[4-6]", row: b', 'n[4-7]", row: c')),
@@ -302,7 +302,7 @@ _EDITS = {
         *(("server: head\n", "server: 10.0.0.99\n"), ("export: {networks: [10.0.0.0/24]}\n    ", "")),
         *(("end: 4MiB", "end: 8MiB"), ("user: ada, space: 1TiB", "user: bob, space: 2TiB"), ("mount: /far", "mount: /near")),
         *(("10.0.0.91@tcp", "10.0.0.92@tcp"), ('"8.2"', '"8.3"'), ("[10.0.0.21]\n    fsid", "[10.0.0.22]\n    fsid")),
-        *(("dgx-h100", "dgx-h200"), ("LABEL=raid", "LABEL=raid0"), ("contacts: [10.0.0.70]", "contacts: [10.0.0.71]")),
+        *(("os: debian-13", "os: debian-12"), ("dgx-h100", "dgx-h200"), ("LABEL=raid", "LABEL=raid0"), ("contacts: [10.0.0.70]", "contacts: [10.0.0.71]")),
     ),
 }  # fmt: skip
 
@@ -312,14 +312,18 @@ _EDITS = {
 
 def of_sessions() -> Outputs:
     """Commands in a directory of a small cluster, one after the other; those of a mistake, and of files of each kind."""
-    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+    dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-01-01T00:00:00Z")
+    with tempfile.TemporaryDirectory() as directory, chdir(directory), patch.dict(os.environ, dates):
         for words_ in _IN_VAIN:
             yield f"in an empty directory: {words_}", run(*words_.split())[1]
         text = MANIFESTS["plain"].read_text(encoding="utf-8")
         Path("manifest.yaml").write_text(text, encoding="utf-8")
         shutil.copytree(ROOT / "tests/importer/directories/university", "conf")
         for number, words_ in enumerate(_SESSION):
-            if words_ == "edit":
+            if words_ == "commit":
+                for command in ("init -q", "add manifest.yaml", "commit -qm first"):
+                    diffs.git(Path(), *command.split())
+            elif words_ == "edit":
                 Path("manifest.yaml").write_text(f"{text}nccl: {{env: {{NCCL_IB_TIMEOUT: 22}}}}\n", encoding="utf-8")
                 (Path("rendered") / "README.md").write_text("mine\n", encoding="utf-8")
             else:
@@ -339,7 +343,10 @@ _IN_VAIN = (
 _SESSION = (
     *("validate", "validate --statistics", "validate --format github", "validate --select none", "render", "render"),
     *("render --check", "diff rendered rendered", "explain manifest.yaml /etc/hosts", "explain manifest.yaml rendered"),
-    *("edit", "render --check", "render --check --format json", "diff rendered manifest.yaml", "render", "render -o out"),
+    *("commit", "explain manifest.yaml /etc/hosts:10-11", "explain /etc/hosts:10 --format json", "edit"),
+    *("plan", "plan --format json", "plan --format markdown --out plan.json", "plan --against rendered", "diff HEAD ."),
+    *("plan --against HEAD --checks", "apply plan.jso", "diff HEAD:./manifest.yaml . --format markdown"),
+    *("render --check", "render --check --format json", "diff rendered manifest.yaml", "render", "render -o out"),
     *("resolve --section ssh --origin", "resolve --section nodes --format json", "resolve --section no"),
     *("verify --list", "verify --only no", "lint conf --statistics", "lint conf --diff", "lint conf --format sarif"),
     *("lint conf --slurm-version 9.9", "lint conf --select no", "lint conf --write-baseline --baseline base.txt"),
