@@ -17,6 +17,7 @@ from clustergen.manifest.rewrites import (
     as_capitals,
     as_domain,
     as_hosts,
+    as_login,
     as_mac,
     as_network,
     as_path,
@@ -200,7 +201,10 @@ AnyName = Annotated[
 ]
 """Slurm takes more in names of partitions, clusters, QOS and accounts than elsewhere: projects are often numbers."""
 UserName = Annotated[
-    str, text(r"^[a-z_][a-z0-9_.-]*$", "write the Unix login: lower-case letters, digits, _ . and -", 32)
+    str,
+    text(
+        r"^[a-z_][a-z0-9_.-]*$", "write the Unix login: lower-case letters, digits, _ . and -", 32, rewrite=as_login
+    ),
 ]
 Tres = Annotated[
     str,
@@ -232,7 +236,7 @@ Cidr = Annotated[
     AfterValidator(_cidr),
 ]
 """A network: `10.0.0.0/24`, `2001:db8::/64`."""
-Address = Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11", 45)]
+Address = Annotated[str, text(r"^[0-9a-fA-F.:]+$", "write an IP address, as 10.0.0.11", 45, rewrite=as_server)]
 Host = Annotated[
     str,
     text(
@@ -253,7 +257,11 @@ Endpoint = Annotated[
 """A host name or address, with a port where one fits."""
 HostPort = Annotated[
     str,
-    text(r"^[A-Za-z0-9._-]+(:[0-9]+)?$|^\[?[0-9A-Fa-f:.]+\]?(:[0-9]+)?$", "write host:port, as mail.example.org:25"),
+    text(
+        r"^[A-Za-z0-9._-]+(:[0-9]+)?$|^\[?[0-9A-Fa-f:.]+\]?(:[0-9]+)?$",
+        "write host:port, as mail.example.org:25",
+        rewrite=as_server,
+    ),
     AfterValidator(_with_port),
 ]
 """A host name or address with its port: `mail.example.org:25`, `[2001:db8::25]:25`."""

@@ -34,10 +34,22 @@ def as_path(value: str, fits: Fits) -> str | None:
 
 
 def as_server(value: str, fits: Fits) -> str | None:
-    """A URL where a host is expected: `ldaps://ldap1.example.org:636/`."""
-    host = re.sub(r"^\w+://|/$", "", value)
+    """A URL where a host is expected, `ldaps://ldap1.example.org:636/`, or an address with its prefix length."""
+    host = re.sub(r"^\w+://|/[0-9]*$", "", value)
     tries = (host, host.rpartition(":")[0])
-    return next((f"write {one}" for one in tries if "://" in value and one and fits(one)), None)
+    return next((f"write {one}" for one in tries if host != value and one and fits(one)), None)
+
+
+def as_login(value: str, fits: Fits) -> str | None:
+    """A name in capitals, or an address of mail."""
+    login = value.partition("@")[0].lower()
+    return f"write {login}" if fits(login) else None
+
+
+def as_mail(value: str, fits: Fits) -> str | None:
+    """An address with a name: `Operators <ops@example.org>`."""
+    address = re.sub(r"^(?:.*<|mailto:)|>$", "", value)
+    return f"write {address}" if fits(address) else None
 
 
 def as_url(value: str, fits: Fits) -> str | None:
@@ -59,7 +71,7 @@ def as_capitals(value: str, fits: Fits) -> str | None:
 
 def as_domain(value: str, fits: Fits) -> str | None:
     """A name with capitals, with dots around it, or among other words: `server ntp.example.org iburst`."""
-    names = [word.strip(".").lower() for word in value.split()]
+    names = [re.sub(r"^\w+://|/.*$", "", word).strip(".").lower() for word in value.split()]
     return next((f"write {name}" for name in names if fits(name) and (len(names) == 1 or "." in name)), None)
 
 

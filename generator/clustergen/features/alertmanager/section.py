@@ -4,10 +4,13 @@ from typing import Annotated, Literal
 
 from clustergen.catalogue.network import ports
 from clustergen.manifest.base import AbsolutePath, HostPort, Name, PortNumber, Section, Url, field, text
-from clustergen.manifest.rewrites import Fits
+from clustergen.manifest.rewrites import Fits, as_mail
 
 MailAddress = Annotated[
-    str, text(r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254)
+    str,
+    text(
+        r"^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$", "write one plain address, as ops@example.org", 254, rewrite=as_mail
+    ),
 ]
 
 
