@@ -218,8 +218,10 @@ def test_a_line_is_explained_on_the_command_line() -> None:
     switch = next(cause for cause in only["manifest"] if cause["path"] == "networks.fabric.switches[0].name")
     text = MANIFEST.read_text(encoding="utf-8").split("\n")[switch["line"] - 1]
     assert text[switch["column"] - 1 : switch["end_column"] - 1] == "ib-leaf1"
-    shown = run(MANIFEST, MANIFEST.parent / "rendered/overlays/slurm_node/etc/slurm/topology.conf:4").output
+    on_disk = MANIFEST.parent / "rendered/overlays/slurm_node/etc/slurm/topology.conf:4"
+    shown = run(MANIFEST, on_disk).output
     assert f"{MANIFEST}:{switch['line']}:{switch['column']} networks.fabric.switches[0].name: ib-leaf1" in shown
+    assert run(on_disk).output == shown
 
 
 @pytest.mark.slow

@@ -83,6 +83,10 @@ def hints(path: str, value: Any = "x") -> list[str | None]:
         ("slurm.qos.normal.max_tres", "write max_tres_per_job, max_tres_per_user or group_tres"),
         ("slurm.partitions.batch.time_limit", "write max_time"),
         ("nodes.1.ip", "write address"),
+        (
+            "slurm.partitions.batch.max_gpus_per_user",
+            "write max_tres_per_user: {gres/gpu: 8} in a QOS, and qos of this partition",
+        ),
         ("slurm.accounts.a.max_tres", "write group_tres for the account, max_tres_per_job for a job"),
         ("node_types.gpu.threads", "write cpu.threads_per_core: 2 with hyperthreading, 1 without"),
         ("slurm.reserved", "write node_types.<name>.reserved"),
@@ -177,6 +181,18 @@ def test_a_hint_has_the_values_of_the_manifest(path: str, value: Any, reported: 
             "move it to an entry with type: lustre, which has this key",
         ),
         ("node_types.gpu.disks", [{"name": "nvme1n1", "size": "1TB"}], "key-unknown", "write device"),
+        (
+            "node_types.gpu.disks",  # not the key of gres.conf
+            [{"device": "nvme1n1", "size": "1TB", "count": 4}],
+            "key-unknown",
+            "list each disk, as [{device: nvme0n1, size: 4TB}, {device: nvme1n1, size: 4TB}]",
+        ),
+        (
+            "node_types.gpu.nics",
+            [{"device": "mlx5_0", "count": 8}],
+            "key-unknown",
+            "remove it, and list each port, as [{device: mlx5_0}, {device: mlx5_1}]",
+        ),
         (
             "facility.prices",
             {"currency": "EUR", "dgx-h100": 300000},

@@ -225,6 +225,7 @@ def test_a_partition_may_have_the_name_of_a_section(tmp_path: Path) -> None:
         ("gpus", "write gpu[1-4]: partitions name nodes, not node types"),
         ("gpu", "write gpu[1-4]: partitions name nodes, not node types"),
         ("gpu01", "write gpu1: leading zeros count"),
+        ("gpu[1-6]", 'write "gpu[1-4]", the nodes that exist'),
     ],
 )
 def test_partitions_of_nodes_that_do_not_exist(nodes: str, hint: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -48,8 +49,9 @@ def command(arguments: tuple[str, ...], form: str) -> None:
     as slurm.partitions.max_time; with a MANIFEST, the files of its tree that change with it are shown, without one
     those of ./manifest.yaml, or of the starter manifest. KEY is a key of Slurm's files such as MaxTime, a setting of
     sacctmgr, or a variable of NCCL, UCX or DCGM: the fields that set it are shown. FILE is a rendered file, by its
-    path on disk, in the tree or on the node; without a MANIFEST it is one of ./manifest.yaml. Its lines are traced
-    to values of the manifest, defaults and rows of the catalogue by rendering it again with one of these changed.
+    path on disk, in the tree or on the node; without a MANIFEST it is one of ./manifest.yaml, or of the tree on disk
+    that it is in. Its lines are traced to values of the manifest, defaults and rows of the catalogue by rendering it
+    again with one of these changed.
     """
     if not arguments:
         _list_codes(form)
@@ -70,6 +72,16 @@ def _list_codes(form: str) -> None:
         click.echo(f"{entry.code:28} {entry.severity:8} {entry.title}")
 
 
+def _manifest_of(word: str) -> Path | None:
+    """The manifest of a file with a path or a line number: that of its tree on disk, or the one in this directory."""
+    file = Path(lines[1] if (lines := _LINES.fullmatch(word)) else word)
+    for directory in file.absolute().parents if file.is_file() else ():
+        manifest = directory.parent / MANIFEST
+        if (directory / LOCK).is_file() and manifest.is_file():
+            return manifest if file.is_absolute() else Path(os.path.relpath(manifest))
+    return Path(MANIFEST) if ("/" in word or ":" in word) and Path(MANIFEST).exists() else None
+
+
 def _code_or_field(word: str, form: str) -> None:
     if word in CODES:
         _code(word, form)
@@ -81,8 +93,8 @@ def _code_or_field(word: str, form: str) -> None:
 
     if _is_key(word, form):
         return
-    if ("/" in word or ":" in word) and Path(MANIFEST).exists():
-        _in_manifest(Path(MANIFEST), word, form)
+    if manifest := _manifest_of(word):
+        _in_manifest(manifest, word, form)
         return
     if (word.isupper() and _is_known(word.lower())) or fields_called(word):
         word = word.lower()

@@ -23,6 +23,8 @@ _PREFIXES = {
     "topology": "Topology",
 }
 """With what Slurm's keys begin that a section of `slurm` stands for."""
+_OF_NODES: list[list[str]] = [[], ["cpu"], ["gpus"], ["gres"], ["reserved"]]
+"""Sections of a node type that stand for keys of a NodeName line: `count` of a disk is not that of gres.conf."""
 _OF_NCCL = {"NCCL_DEBUG": "nccl.debug", "NCCL_IB_GID_INDEX": "nccl.gid_index"}
 """Variables with a field of their own."""
 
@@ -34,7 +36,7 @@ def hint_for_key(path: ManifestPath) -> str | None:
         return other.hint
     if section in (["nccl"], ["ucx"]) and name.upper().startswith(f"{section[0].upper()}_"):
         return f"write {_OF_NCCL.get(name.upper(), f'{section[0]}.env.{name.upper()}')}"
-    if path[0] not in ("slurm", "node_types", "nodes"):
+    if path[0] not in ("slurm", "node_types", "nodes") or (path[0] == "node_types" and section[2:] not in _OF_NODES):
         return None
     if path[0] == "slurm" and len(section) > 2 and section[1] in ("qos", "accounts"):
         return _of_sacctmgr("qos" if section[1] == "qos" else "association", name)

@@ -68,9 +68,10 @@ def _existing(
         has_number = any(char.isdigit() for char in strange[0])  # gpus is not gpu8
         candidates = [*sets, *(where if has_number else ())] if len(strange) == 1 else ()  # no node for a whole list
         guess = meant or did_you_mean(strange[0], candidates)
+        rest = f'write "{compress(existing)}", the nodes that exist' if existing else None
         choice = f"write all, or nodes of {compress(list(where))}" if where else None
         whys = "is not a node of this cluster", "are not nodes of this cluster"
-        refuse("node-unknown", strange, whys, guess or choice)
+        refuse("node-unknown", strange, whys, guess or rest or choice)
     if idle:
         hint = "add the role slurm-compute to it, or remove it here"
         refuse("node-not-compute", idle, ("does not run jobs", "do not run jobs"), hint)

@@ -105,7 +105,7 @@ def _hcas(cluster: Cluster, node_type: NodeType) -> Setting:
     devices = rdma_devices(cluster, node_type)
     if not devices or are_guessed(cluster, node_type):
         return Setting(
-            "The names of the fabric's RDMA devices are not known, so NCCL uses all that are up.  "
+            "The names of the fabric's RDMA devices are not known, so NCCL uses all that are up. "
             f"node_types.{node_type.name}.nics in the manifest names them (ibdev2netdev, or rdma link, on a node)."
         )
     return Setting(

@@ -54,7 +54,8 @@ def interfaces(cluster: Cluster) -> Iterator[Finding]:
             if not clients or not unreached or is_unknown or (usable and not _is_on_fabric(cluster, node_type)):
                 continue
             net = unreached[0]
-            stated = result = ""
+            result = ""
+            stated = f": [{{name: {net}, interfaces: [{'ib0' if net.startswith('o2ib') else 'eno1'}]}}]"
             if usable:
                 result = f"is mounted over {usable[0].name}"
                 stated = f": [{{name: {usable[0].name}, interfaces: [{','.join(usable[0].interfaces) or 'eno1'}]}}]"
