@@ -118,6 +118,7 @@ def test_names_of_other_tools_are_hinted_at(path: str, hint: str) -> None:
         ("beegfs-server", "name the node in servers of a beegfs entry: storage.<name>.servers"),
         ("beegfs-storage", "name the node in servers of a beegfs entry: storage.<name>.servers"),
         ("compute", "write slurm-compute"),
+        ("dbd", "write slurm-accounting"),
         ("nfs", "did you mean 'nfs-server'?"),
         ("nfs-servr", "did you mean 'nfs-server'?"),
     ],

@@ -57,6 +57,7 @@ def findings(path: str, value: Any) -> list[Diagnostic]:
         ("slurm/partitions/batch/nodes", ["gpu[1-2]", "gpu[3-4]"], '"gpu[1-2],gpu[3-4]"'),
         ("networks/management/cidr", ["192.0.2.0/24"], "192.0.2.0/24"),
         ("os", ["debian-13"], "debian-13"),
+        ("slurm/version", "25.05.3", '"25.05"'),
         # a list where a mapping is expected
         ("slurm/accounts", ["ml", "physics"], "{ml: {}, physics: {}}"),
         ("slurm/accounts/research", ["alice", "bob"], "{users: [alice, bob]}"),

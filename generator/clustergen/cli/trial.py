@@ -38,7 +38,10 @@ def carried_out(
         raise ClustergenError("an upgrade of Slurm cannot be tried", "leave out --trial", 2)
     install = for_release(release)
     if install is None:
-        hint = "run clustergen setup parsers"
+        hint = (
+            "clustergen setup parsers installs 22.05, 24.11 and 26.05, and"
+            " clustergen verify --slurm-image IMAGE a container image with another release"
+        )
         raise ClustergenError(f"no Slurm {release} is installed for a trial", hint, _ENVIRONMENT)
     steps = [_step(number, step, plan) for number, step in enumerate(plan.steps, 1) if _kind(step)]
     questions = list(_questions(plan.changes))

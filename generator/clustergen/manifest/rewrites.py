@@ -86,3 +86,9 @@ def as_date(value: str, fits: Fits) -> str | None:
         orders.append((last, first, middle))
     dates = dict.fromkeys("-".join((year, month.zfill(2), day.zfill(2))) for year, month, day in orders)
     return " or ".join(f"write {date}" for date in dates if fits(date)).replace("or write", "or") or None
+
+
+def as_release(value: str, fits: Fits) -> str | None:
+    """A release of Slurm with its patch version or a package's suffix: `24.11.5-1`."""
+    major = ".".join(re.findall(r"\d+", value)[:2])
+    return f'write "{major}"' if fits(major) else None

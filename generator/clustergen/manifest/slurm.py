@@ -19,6 +19,7 @@ from clustergen.manifest.base import (
 )
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
+from clustergen.manifest.rewrites import as_release
 from clustergen.units import Bare, Minutes
 
 
@@ -127,13 +128,17 @@ class Resources(Section):
     )
 
 
+Release = Annotated[
+    str,
+    text(r"^[0-9]{2}\.(02|05|08|11)$", 'write year and month of the release: "24.11"', rewrite=as_release),
+]
+
+
 @composed("slurm")
 class Slurm(Section):
     """Slurm."""
 
-    version: Annotated[str, text(r"^[0-9]{2}\.(02|05|08|11)$", 'write year and month of the release: "24.11"')] = field(
-        ..., "Release, as 24.11.", sample='"24.11"'
-    )
+    version: Release = field(..., "Release, as 24.11.", sample='"24.11"')
     build: Literal["auto", "distribution", "schedmd"] = field(
         "auto",
         "Package source: auto uses the distribution's packages if it has this release, otherwise SchedMD's packaging.",
