@@ -12,6 +12,7 @@ _MOST_CAUSES = 10
 # What differs from node to node in one cause: nodes that share it are folded into one line.
 _OWN_ADDRESS = (
     (re.compile(r"^(unreachable: ).*\bssh: connect to host \S+ port"), r"\1ssh: connect to port"),
+    (re.compile(r"^(unreachable: .+?) Connection to \S+ port \d+ timed out$"), r"\1"),  # ssh repeats the time-out
     (re.compile(r"^(unreachable: .*)\bConnection to \S+ (?=port \d+ timed out)"), r"\1connection to "),
     (re.compile(r"^(unreachable: )ssh: Could not resolve hostname \S+:"), r"\1ssh: could not resolve the hostname:"),
     (re.compile(r"^(unreachable: )\S+@\S+: (?=Permission denied)"), r"\1"),
