@@ -218,9 +218,11 @@ PARTITIONS = {
 @pytest.mark.parametrize("kind", SLURM)
 def test_slurms_view_of_one_node(kind: str, directory: Path) -> None:
     record(directory, head={"scontrol-nodes": scontrol(gpu2=SLURM[kind])})
-    (finding,) = findings()
+    document = json.loads(run("--format", "json").stdout)
+    (finding,) = document["findings"]
     assert finding["kind"] == kind
     assert finding["nodes"] == ["gpu9" if kind == "slurm-unplanned" else "gpu2"]
+    assert document["nodes"]["affected"] == (kind != "slurm-unplanned"), "of the manifest's nodes"
 
 
 @pytest.mark.parametrize("case", PARTITIONS)

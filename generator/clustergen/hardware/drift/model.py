@@ -9,6 +9,7 @@ from clustergen.hostlist import ansible_ranges, folded
 from clustergen.records import record, replace
 
 UNPLANNED = "node-unplanned"
+_NOT_PLANNED = (UNPLANNED, "slurm-unplanned")
 
 
 @record
@@ -65,12 +66,12 @@ class DriftReport:
     @property
     def affected(self) -> int:
         """Nodes of the manifest with at least one finding."""
-        return len({name for finding in self.findings if finding.kind != UNPLANNED for name in finding.nodes})
+        return len({name for finding in self.findings if finding.kind not in _NOT_PLANNED for name in finding.nodes})
 
     @property
     def unplanned(self) -> int:
-        """Machines that have facts and are not in the manifest."""
-        return len({name for finding in self.findings if finding.kind == UNPLANNED for name in finding.nodes})
+        """Machines that have facts, or that Slurm has as nodes, and that the manifest does not plan."""
+        return len({name for finding in self.findings if finding.kind in _NOT_PLANNED for name in finding.nodes})
 
     def filtered(self, selected: frozenset[str], ignored: frozenset[str]) -> DriftReport:
         """The same with some kinds or topics only; none selected means all."""
