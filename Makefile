@@ -67,7 +67,7 @@ browser: venv ## the browser that looks at the site in the tests
 
 lint: venv ## ruff, vermin, import contracts, tools/lint, shellcheck, yamllint
 	$(BIN)/ruff check
-	$(BIN)/ruff check --select F,I,PLE $$(grep -lE '^#!.*python' tools/*)
+	$(BIN)/ruff check --select F,I,PLE $$(grep -lsE '^#!.*python' tools/*)
 	$(BIN)/vermin --quiet --no-tips --violations --target=3.9- programs
 	$(BIN)/python tools/lint
 	$(BIN)/lint-imports --no-logo --no-cache
