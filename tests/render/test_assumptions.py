@@ -41,10 +41,12 @@ def rendered(text: str, directory: Path, name: str) -> str:
 def test_unconfirmed_hardware_is_marked_everywhere(tmp_path: Path) -> None:
     result = run(B200, tmp_path)
     assert result.exit_code == 0
-    words = "2 sockets of 56 cores and RealMemory 2034237 MiB of hgx-b200-8 are not confirmed by any source"
+    words = "no source confirms 2 sockets of 56 cores and RealMemory 2034237 MiB of hgx-b200-8"
     assert f"warning[hardware-unconfirmed]: {words}" in result.stdout
     assert "manifest.yaml:6:3" in result.stdout
-    assert "run slurmd -C on a node and set cpu and real_memory of node type h100" in result.stdout
+    stated = "cpu: {sockets: 2, cores_per_socket: 56}, real_memory: 2034237"
+    assert f"run slurmd -C on a node, and set what it shows in node type h100: {stated}" in result.stdout
+    assert "hardware-unconfirmed" not in run(B200.replace("hgx-b200-8", f"hgx-b200-8, {stated}"), tmp_path).stdout
     lines = rendered(B200, tmp_path, "/slurm.conf").splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("NodeName=gpu"))
     assert lines[place - 1].startswith(f"# Assumed: {words}")

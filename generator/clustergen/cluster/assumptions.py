@@ -74,19 +74,20 @@ def of_hardware(cluster: Cluster, node_type: NodeType) -> Assumption | None:
         return None
     values, fields = [], []
     if "cpu" in system.unverified and "cpu.cores_per_socket" not in node_type.stated:
-        values.append(f"{node_type.sockets} sockets of {node_type.cores_per_socket} cores")
-        fields.append("cpu")
+        sockets, cores = node_type.sockets, node_type.cores_per_socket
+        values.append(f"{sockets} socket{'s' * (sockets != 1)} of {cores} cores")
+        fields.append(f"cpu: {{sockets: {sockets}, cores_per_socket: {cores}}}")
     if "memory_mib" in system.unverified and node_type.stated.isdisjoint(("memory", "real_memory")):
         values.append(f"RealMemory {node_type.real_memory_mib} MiB")
-        fields.append("real_memory")
+        fields.append(f"real_memory: {node_type.real_memory_mib}")
     if not values:
         return None
     return Assumption(
         "hardware-unconfirmed",
         ("node_types", node_type.name),
         f"node type {node_type.name}",
-        f"{' and '.join(values)} of {system.id} {'are' if len(values) > 1 else 'is'} not confirmed by any source",
-        f"run slurmd -C on a node and set {' and '.join(fields)} of node type {node_type.name}",
+        f"no source confirms {' and '.join(values)} of {system.id}",
+        f"run slurmd -C on a node, and set what it shows in node type {node_type.name}: {', '.join(fields)}",
     )
 
 
