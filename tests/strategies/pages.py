@@ -106,7 +106,7 @@ def session_output(page: Path, directory: Path) -> dict[Block, list[str]]:
             for step in steps(block.text):
                 # The status goes on, so that a page may show `echo $?`.
                 script.append(f"(exit ${{status:-0}})\n{step.command}\nstatus=$?\nprintf '%s' '{_END}'")
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("CLUSTERGEN_", "XDG_"))}
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("CLUSTERGEN_", "XDG_", "PYTHONPATH"))}
     environment = {
         **kept,
         "HOME": os.environ.get("HOME", "/"),
