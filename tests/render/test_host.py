@@ -119,7 +119,7 @@ def test_ten_thousand_nodes(tmp_path: Path) -> None:
     assert compiled.cluster is not None
     view = hosts(compiled.cluster)
     assert view is not None
-    lines = [line for section in view.sections for line in section.lines.splitlines()]
+    lines = [line for section in view["sections"] for line in section.lines.splitlines()]
     assert len(lines) == 1 + 4 * 10240
     assert lines[10240].split() == ["10.0.64.160", "n10240.big.example.org", "n10240"]
     assert lines[-1].split() == ["10.9.64.160", "n10240-bmc"]
