@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from clustergen.diagnostics.conversions import conversion_hint, sample_section
 from clustergen.diagnostics.forms import Sample
 from clustergen.diagnostics.model_path import choices_of, entry_of, tags_of
 from clustergen.diagnostics.shapes import (
@@ -154,7 +155,15 @@ def name_hint(value: str, pattern: str, form: str | None) -> str | None:
 
 
 def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key: str = "") -> str | None:
-    """The hint for a value of a wrong type; `text`: the value in the file, `declared`: the type of field `key`."""
+    """The hint for a value of a wrong type; `text`: the value in the file, `declared`: the type of field `key`.
+
+    What is known of values as this one comes first, then a value of the field's type made of it, then the form.
+    """
+    hint = _specific_hint(expected, value, text, declared, key) or conversion_hint(value, declared)
+    return hint or _form_hint(expected[0], value, declared)
+
+
+def _specific_hint(expected: list[str], value: Any, text: str, declared: Any, key: str) -> str | None:
     first = expected[0]
     if "text" in expected and isinstance(value, (bool, int, float)) and text:
         refused, instead = refusal(declared, text)
@@ -175,6 +184,27 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     return f"write {value[0]}" if _is_only(value) and quote(value[0]) in first else None
 
 
+def _form_hint(first: str, value: Any, declared: Any) -> str | None:
+    """The hint for a value that says nothing of what is meant: the form of the field."""
+    model, is_list = entry_of(declared)
+    if first in ("a whole number", "a number"):
+        return range_hint(declared) or _description(declared)
+    if first == "true or false":
+        return "write true or false" if isinstance(value, str) else None
+    if model is not None and isinstance(value, (dict, list, tuple, str, int, float)) and first == "a list":
+        if isinstance(value, dict) and "name" in model.model_fields:
+            return "begin each entry with '- name: …'"
+        return entry_hint(model)
+    if first != "a mapping" or value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        is_section = model is not None and not is_list and get_origin(getattr(declared, "annotation", None)) is not dict
+        if not value:
+            return None
+        return named_entries(value) if isinstance(value[0], dict) or not is_section else _section_hint(value[0], declared)
+    return _section_hint(value, declared)
+
+
 def _is_only(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 1
 
@@ -184,14 +214,14 @@ def _switch_hint(value: Any, text: str) -> str | None:
         return f"write {_WORDS_OF_SWITCHES[str(value).lower()]}"
     if text[:1] in ("'", '"') and text[1:-1] in _SWITCH:
         return f"remove the quotes: {text[1:-1]}"
-    return "write true or false" if isinstance(value, str) else None
+    return None
 
 
 def _for_number(first: str, value: Any, text: str, declared: Any, key: str) -> str | None:
     if isinstance(value, str):
         return _number_hint(first, value, text, declared, key)
     if first == "a whole number" and isinstance(value, float):
-        return f"write {int(value)}" if value.is_integer() else range_hint(declared)
+        return f"write {int(value)}" if value.is_integer() else None
     return range_hint(declared) if isinstance(value, bool) else None
 
 
@@ -221,19 +251,14 @@ def _for_mapping(value: Any, declared: Any) -> str | None:
         return _hint_for_nothing(declared)
     if isinstance(value, (list, tuple)):
         mapping = list_as_mapping(value, declared) if value else None
-        if mapping or not value:
-            return f"write {mapping}" if mapping else None
-        model, is_list = entry_of(declared)
-        is_section = model is not None and not is_list and get_origin(getattr(declared, "annotation", None)) is not dict
-        is_named = isinstance(value[0], dict) or not is_section
-        return named_entries(value) if is_named else _section_hint(value[0], declared)
+        return f"write {mapping}" if mapping else None
     if isinstance(value, str) and (hint := _mapping_in(value, declared)):
         return hint
     if value in (*_YES, *_NO):
         return _section_hint(value, declared)
     if isinstance(value, (str, int, float)) and (mapping := as_mapping(value, declared)):
         return f"write {mapping}"
-    return _section_hint(value, declared)
+    return None
 
 
 def _mapping_in(value: str, declared: Any) -> str | None:
@@ -259,12 +284,10 @@ def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
     items = listed if _GENERIC.issuperset(value) else list(value)
     if value and not refusal(declared, items)[0]:
         return f"write {on_one_line(items)}"
-    model = entry_of(declared)[0]
-    if model is None:
+    if entry_of(declared)[0] is None:
         return None
-    if len(line := on_one_line([value])) <= _LONGEST_ENTRY and not refusal(declared, [value])[0]:
-        return f"write {line}"
-    return "begin each entry with '- name: …'" if "name" in model.model_fields else entry_hint(model)
+    line = on_one_line([value])
+    return f"write {line}" if len(line) <= _LONGEST_ENTRY and not refusal(declared, [value])[0] else None
 
 
 def _section_hint(value: Any, declared: Any) -> str | None:
@@ -274,6 +297,8 @@ def _section_hint(value: Any, declared: Any) -> str | None:
         return f"write a section that begins with type: {one_of(tags)}"
     if model is None or is_list:
         return None
+    if sample := sample_section(model):
+        return f"write a section, as {on_one_line(sample)}"
     keys = ", ".join([field.alias or name for name, field in model.model_fields.items()][:_MOST_KEYS])
     if value is False or value in _NO:
         return "remove the line"
@@ -310,7 +335,12 @@ def _number_hint(expected: str, value: str, text: str, declared: Any, key: str) 
         return f"write {on_one_line(listed)[1:-1]}"
     if text[:1] in ("'", '"') and re.fullmatch(r"-?[0-9.]+", text[1:-1]):
         return f"remove the quotes: {text[1:-1]}"
-    return range_hint(declared) or (f"write a number: {description.rstrip('.')}" if description else None)
+    return None
+
+
+def _description(declared: Any) -> str | None:
+    description = (declared.description or "") if isinstance(declared, FieldInfo) else ""
+    return f"write a number: {description.rstrip('.')}" if description else None
 
 
 def number_in(value: str, key: str, declared: Any) -> str | None:

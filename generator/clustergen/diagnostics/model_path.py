@@ -81,6 +81,11 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+def plain_of(kind: Any) -> Any:
+    """The annotation without Annotated, None and type aliases."""
+    return _plain(kind)[0]
+
+
 def has_switch(kind: Any) -> bool:
     """True if an annotation is of a section that `enabled` turns on and off."""
     plain = _plain(kind)[0]

@@ -59,7 +59,7 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         required = [(name, field) for name, field in model.model_fields.items() if field.is_required()]
         if len(required) == 1 and not refusal(required[0][1], value)[0]:
             return f"write [{on_one_line({required[0][1].alias or required[0][0]: value})}]"
-        return entry_hint(model)
+        return None
     if not isinstance(value, str):
         return f"write [{text}]"
     if (numbers := numbers_of(value)) and declared is not None and not refusal(declared, numbers)[0]:

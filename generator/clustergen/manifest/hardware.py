@@ -155,7 +155,7 @@ DiskDevice = Annotated[
 class Disk(Section):
     """A local disk."""
 
-    device: DiskDevice = field(..., "Name below /dev.")
+    device: DiskDevice = field(..., "Name below /dev.", sample="nvme0n1")
     size: Bytes = field(..., "Capacity.", sample="3.84TB")
     use: Literal["system", "scratch", "cache", "pool", "log", "spare"] = field("system", "Use of the disk.")
 
@@ -216,6 +216,7 @@ Millimetres = Annotated[int, Field(ge=100, le=5000)]
 class NodeType(Section):
     """The hardware of some nodes: a catalogue system and overrides."""
 
+    MEANT_BY_SCALAR: ClassVar = "system"
     like: Name | None = field(
         None, "Node type whose values this one takes over where it has none; null removes one. One level."
     )

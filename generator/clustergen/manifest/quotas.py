@@ -1,6 +1,6 @@
 """Quotas of a file system: hard limits of space and files, by user, group, project or directory."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -14,6 +14,8 @@ ProjectId = Annotated[int, Field(ge=1, le=4294967294)]
 class Limits(Section):
     """Limits; one of the two is required."""
 
+    MEANT_BY_SCALAR: ClassVar = "space"
+    OTHER_NAMES: ClassVar = {"hard": "space", "limit": "space", "size": "space", "bytes": "space", "inodes": "files"}
     space: Bytes | None = field(None, "Maximum space, a multiple of 1 KiB; default: no limit.")
     files: Files | None = field(None, "Maximum number of files and directories; default: no limit.")
 

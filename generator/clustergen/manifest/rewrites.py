@@ -13,6 +13,8 @@ def as_hosts(value: str, fits: Fits) -> str | None:
     address, slash, length = value.rpartition("/")
     if slash and length.isdigit() and re.match(r"\d+\.|[0-9a-fA-F]*:", address):
         return f"write {address}: the prefix length is part of the network's cidr"
+    if "!" in value:
+        return "list the nodes that remain: a host list excludes none"
     hosts = re.sub(r"[{(](\d+)(?:\.\.|-|:)(\d+)[)}]", r"[\1-\2]", value.strip())
     hosts = re.sub(r"\s+|\s*,\s*", ",", hosts)
     return f"write {hosts}" if hosts != value and fits(hosts) else None

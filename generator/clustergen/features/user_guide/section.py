@@ -1,6 +1,6 @@
 """Guide and job templates for the users of the cluster."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from clustergen.manifest.base import NOT_EMPTY, AbsolutePath, AnyName, Phrase, Section, field
 
@@ -36,6 +36,7 @@ JobTemplate = Literal[
 class UserGuide(Section):
     """A guide of this cluster and job templates that fit it, installed where users log in."""
 
+    MEANT_BY_SCALAR: ClassVar = "contact"
     directory: AbsolutePath = field(
         "/usr/local/share/doc/cluster", "Directory of guide.md, guide.html and jobs/ on the nodes where users log in."
     )

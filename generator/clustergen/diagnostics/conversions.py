@@ -1,0 +1,210 @@
+"""Values in place of refused ones: the same words in the shape of the field, each tried against its type.
+
+What has a hint of its own is asked before: this is for any field, whatever its type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from clustergen.diagnostics.forms import Sample
+from clustergen.diagnostics.model_path import choices_of, entry_of, is_model, models_of, plain_of
+from clustergen.diagnostics.words import on_one_line, suggest
+
+_MOST_ITEMS = 16
+_MOST_DEPTH = 3
+_LONGEST_TEXT = 200
+_LONGEST_HINT = 120
+_NAME = "name"
+_STRICT = ConfigDict(strict=True)
+
+
+def conversion_hint(value: Any, declared: Any) -> str | None:
+    """The hint with a value of the field's type that is made of this one; None where there is none, or a long one."""
+    meant = converted(value, declared) if declared is not None and value is not None else None
+    line = f"write {on_one_line(meant)}" if meant is not None else ""
+    return line if 0 < len(line) <= _LONGEST_HINT else None
+
+
+def converted(value: Any, declared: Any, depth: int = 0) -> Any:
+    """A value that the field accepts, made of one that it refuses; None if there is none."""
+    if depth > _MOST_DEPTH or _size(value) > _MOST_ITEMS or (isinstance(value, str) and len(value) > _LONGEST_TEXT):
+        return None
+    tries = [value, *_candidates(value, declared, depth)] if depth else _candidates(value, declared, depth)
+    return next((one for one in tries if one not in (None, {}, []) and fits(one, declared)), None)
+
+
+def fits(value: Any, declared: Any) -> bool:
+    """True if a field accepts a value as YAML has it, with lists."""
+    if isinstance(declared, FieldInfo):
+        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
+    is_section = is_model(declared)
+    try:
+        TypeAdapter(declared, config=None if is_section else _STRICT).validate_python(_frozen(value))
+    except (ValidationError, PydanticUserError):
+        return False
+    return True
+
+
+def sample_section(model: type[BaseModel]) -> dict[str, Any] | None:
+    """A section with its required keys alone, by their samples and choices; None where a key has none."""
+    keys = {field.alias or name: _sample(field) for name, field in model.model_fields.items() if field.is_required()}
+    return keys if keys and None not in keys.values() and fits(keys, model) else None
+
+
+def _candidates(value: Any, declared: Any, depth: int) -> Iterator[Any]:
+    kind = plain_of(declared)
+    for inner in get_args(kind) if models_of(declared) and not is_model(kind) and get_origin(kind) is None else ():
+        yield from _candidates(value, inner, depth)
+    if isinstance(value, (list, tuple)) and len(value) == 1 and get_origin(kind) not in (tuple, dict):
+        yield from (value[0], converted(value[0], declared, depth + 1))
+    model, is_list = entry_of(declared)
+    if get_origin(kind) is tuple:
+        yield from _as_list(value, get_args(kind)[0], declared, model, depth)
+    elif get_origin(kind) is dict:
+        yield from _as_names(value, get_args(kind)[1], depth)
+    elif model is not None and not is_list:
+        yield from _as_section(value, model, depth)
+    elif isinstance(value, Mapping):
+        yield from _only(value)
+    elif isinstance(value, str):
+        yield from _as_scalar(value, declared)
+
+
+def _as_list(value: Any, item: Any, declared: Any, model: type[BaseModel] | None, depth: int) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield [value]
+        if model is not None:
+            yield _each([_named(key, part, model, depth) for key, part in value.items()])
+            yield _each([converted(value, item, depth + 1)])
+            return
+        values = [part for each in value.values() for part in (each if isinstance(each, (list, tuple)) else [each])]
+        yield from (values, list(value))
+    elif isinstance(value, (list, tuple)):
+        yield _each([part if fits(part, item) else converted(part, item, depth + 1) for part in value])
+    elif isinstance(value, str):
+        parts = [part for part in re.split(r"[,;\s]+", value) if part]
+        yield from ([value], parts, _each([converted(part, item, depth + 1) for part in parts]))
+    yield _each([converted(value, item, depth + 1)])
+
+
+def _as_names(value: Any, inner: Any, depth: int) -> Iterator[Any]:
+    """Sections or values by name: of a list with names, and of a mapping whose values have another shape."""
+    if isinstance(value, Mapping):
+        yield _all({key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in value.items()})
+    rows = value if isinstance(value, (list, tuple)) else [value]
+    if pairs := _by_name(rows):
+        yield pairs
+        yield _all({key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in pairs.items()})
+    elif all(isinstance(row, str) for row in rows):
+        yield {row: {} for row in rows}
+        yield _all({re.split(r"\W", row)[0]: converted(row, inner, depth + 1) for row in rows})
+
+
+def _by_name(rows: Any) -> dict[str, Any] | None:
+    """Entries of a list by their names; None where one has none."""
+    if not rows or not all(isinstance(row, Mapping) and isinstance(row.get(_NAME), str) for row in rows):
+        return None
+    return {row[_NAME]: {key: part for key, part in row.items() if key != _NAME} for row in rows}
+
+
+def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]:
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    if isinstance(value, (list, tuple)):
+        value = _by_name(value)
+    if isinstance(value, Mapping):
+        known = {_key_of(key, model): part for key, part in value.items()}
+        if None not in known and len(known) == len(value):
+            whole = {key: _or_converted(part, fields[key], depth) for key, part in known.items()}
+            yield _all({**_required(model, whole), **whole})
+        return
+    if value is None or isinstance(value, bool):
+        return
+    meant = getattr(model, "MEANT_BY_SCALAR", "")
+    required = [key for key, field in fields.items() if field.is_required()]
+    switches = [key for key, field in fields.items() if choices_of(field)]
+    for key in dict.fromkeys([*([meant] if meant else []), *required, *switches]):
+        part = _or_converted(value, fields[key], depth)
+        yield _all({**_required(model, {key: part}), key: part})
+
+
+def _key_of(key: Any, model: type[BaseModel]) -> str | None:
+    """The key of a section that a word is or stands for; None for any other word."""
+    plain = re.sub("[-_]", "", str(key).casefold())
+    name = key if key in model.model_fields else getattr(model, "OTHER_NAMES", {}).get(plain)
+    return None if name is None else model.model_fields[name].alias or name
+
+
+def _named(key: Any, value: Any, model: type[BaseModel], depth: int) -> Any:
+    """An entry of a list for a key of a mapping and its value: `{device: mlx5_0, model: cx7}` for `mlx5_0: cx7`."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    required = [name for name, field in fields.items() if field.is_required()]
+    if _key_of(key, model):
+        return None
+    name = next((each for each in (_NAME, *required, *fields) if each in fields and fits(key, fields[each])), None)
+    if name is None:
+        return None
+    if isinstance(value, Mapping):
+        return _all({name: key, **{part: _or_converted(each, fields.get(part), depth) for part, each in value.items()}})
+    others = dict.fromkeys([*required, *fields])
+    tries = ({name: key, part: value} for part in others if part != name)
+    return next((entry for entry in tries if value is not None and fits(entry, model)), None)
+
+
+def _or_converted(value: Any, declared: Any, depth: int) -> Any:
+    return value if fits(value, declared) else converted(value, declared, depth + 1)
+
+
+def _required(model: type[BaseModel], present: Mapping[str, Any]) -> dict[str, Any]:
+    """Samples of the required keys that a section lacks."""
+    fields = ((field.alias or name, field) for name, field in model.model_fields.items())
+    return {key: _sample(field) for key, field in fields if field.is_required() and key not in present}
+
+
+def _sample(field: Any) -> Any:
+    if sample := next((part.text for part in field.metadata if isinstance(part, Sample)), None):
+        return int(sample) if sample.isdigit() else sample
+    return next(iter((*(field.examples or ()), *choices_of(field))), None)
+
+
+def _only(value: Mapping[Any, Any]) -> Iterator[Any]:
+    if len(value) == 1:
+        yield from value.values()
+        yield from value.keys()
+
+
+def _as_scalar(text: str, declared: Any) -> Iterator[Any]:
+    """The text without what surrounds it, in other letters, or the one number or name in it."""
+    plain = text.strip(" \t'\"`<>,;")
+    tries: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, lambda each: re.sub(r"\s+", "", each))
+    yield from (change(plain) for change in tries)
+    if choices := [str(choice) for choice in choices_of(declared)]:
+        yield suggest(plain, choices)
+        return
+    numbers = re.findall(r"\d+(?:\.\d+)?", plain)
+    if len(numbers) == 1 and not re.search(r"\d", re.sub(re.escape(numbers[0]), "", plain, count=1)):
+        yield float(numbers[0]) if "." in numbers[0] else int(numbers[0])
+
+
+def _each(values: list[Any]) -> list[Any] | None:
+    return None if not values or any(value is None for value in values) else values
+
+
+def _all(values: dict[Any, Any]) -> dict[Any, Any] | None:
+    return None if any(value is None for value in values.values()) else values
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, (Mapping, list, tuple)) else 0
+
+
+def _frozen(value: Any) -> Any:
+    """The value with tuples for lists, which is what sections accept."""
+    if isinstance(value, Mapping):
+        return {key: _frozen(part) for key, part in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
