@@ -101,7 +101,7 @@ def _as_names(value: Any, inner: Any, depth: int) -> Iterator[Any]:
     if pairs := _by_name(rows):
         yield pairs
         yield _all({key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in pairs.items()})
-    elif all(isinstance(row, str) for row in rows):
+    elif models_of(inner) and all(isinstance(row, str) for row in rows):
         yield {row: {} for row in rows}
         yield _all({re.split(r"\W", row)[0]: converted(row, inner, depth + 1) for row in rows})
 
@@ -128,7 +128,10 @@ def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]
     meant = getattr(model, "MEANT_BY_SCALAR", "")
     required = [key for key, field in fields.items() if field.is_required()]
     switches = [key for key, field in fields.items() if choices_of(field)]
-    for key in dict.fromkeys([*([meant] if meant else []), *required, *switches]):
+    counts = ["count"] if isinstance(value, int) and "count" in fields else []
+    direct = [key for key, field in fields.items() if fits(value, field)]
+    direct = direct if len(direct) == 1 else []
+    for key in dict.fromkeys([*([meant] if meant else []), *counts, *required, *switches, *direct]):
         part = _or_converted(value, fields[key], depth)
         yield _all({**_required(model, {key: part}), key: part})
 
@@ -151,8 +154,8 @@ def _named(key: Any, value: Any, model: type[BaseModel], depth: int) -> Any:
         return None
     if isinstance(value, Mapping):
         return _all({name: key, **{part: _or_converted(each, fields.get(part), depth) for part, each in value.items()}})
-    others = dict.fromkeys([*required, *fields])
-    tries = ({name: key, part: value} for part in others if part != name)
+    others = dict.fromkeys([*required, getattr(model, "MEANT_BY_SCALAR", "")])
+    tries = ({name: key, part: value} for part in others if part not in (name, ""))
     return next((entry for entry in tries if value is not None and fits(entry, model)), None)
 
 
@@ -179,16 +182,14 @@ def _only(value: Mapping[Any, Any]) -> Iterator[Any]:
 
 
 def _as_scalar(text: str, declared: Any) -> Iterator[Any]:
-    """The text without what surrounds it, in other letters, or the one number or name in it."""
+    """The text without what surrounds it, in other letters, or the nearest choice."""
     plain = text.strip(" \t'\"`<>,;")
     tries: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, lambda each: re.sub(r"\s+", "", each))
     yield from (change(plain) for change in tries)
     if choices := [str(choice) for choice in choices_of(declared)]:
         yield suggest(plain, choices)
-        return
-    numbers = re.findall(r"\d+(?:\.\d+)?", plain)
-    if len(numbers) == 1 and not re.search(r"\d", re.sub(re.escape(numbers[0]), "", plain, count=1)):
-        yield float(numbers[0]) if "." in numbers[0] else int(numbers[0])
+    elif re.fullmatch(r"\d+(\.\d+)?", plain):
+        yield float(plain) if "." in plain else int(plain)
 
 
 def _each(values: list[Any]) -> list[Any] | None:

@@ -54,8 +54,16 @@ def text_hint(value: str, pattern: str) -> str | None:
         return None
     if re.search(r"\{\{|\$[{(]|^\$[A-Z_]+$", value):
         return "write the value itself: a manifest has no variables"
-    meant = form.rewrite(value, lambda text: re.search(pattern, text) is not None) if form.rewrite else None
-    return meant or form.hint
+    fits: Callable[[str], bool] = lambda text: re.search(pattern, text) is not None  # noqa: E731
+    meant = form.rewrite(value, fits) if form.rewrite else None
+    return meant or (None if form.hint.startswith("use ") else _tidied(value, fits)) or form.hint
+
+
+def _tidied(value: str, fits: Callable[[str], bool]) -> str | None:
+    """The same text without what surrounds it, without blanks, or in other letters."""
+    plain = value.strip(" \t'\"`<>,;")
+    tries = (plain, plain.lower(), plain.upper(), re.sub(r"\s+", "", plain))
+    return next((f"write {text}" for text in tries if text != value and fits(text)), None)
 
 
 def meant_by(text: str, pattern: str) -> str:

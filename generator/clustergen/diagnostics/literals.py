@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 
 from clustergen.diagnostics.conversions import conversion_hint, sample_section
 from clustergen.diagnostics.forms import Sample
-from clustergen.diagnostics.model_path import choices_of, entry_of, tags_of
+from clustergen.diagnostics.model_path import choices_of, entry_of, models_of, plain_of, tags_of
 from clustergen.diagnostics.shapes import (
     as_mapping,
     as_one,
@@ -32,6 +32,7 @@ _MOST_LONGER = 3
 _GENERIC = frozenset(("address", "addresses", "host", "hosts", "items", "list", "name", "names", "server", "servers"))
 """Keys of a mapping in place of a list that are no items of it."""
 _LONGEST_ENTRY = 100
+_MOST_NAMES = 4
 
 
 _MEANT = {
@@ -197,12 +198,23 @@ def _form_hint(first: str, value: Any, declared: Any) -> str | None:
         return entry_hint(model)
     if first != "a mapping" or value is None:
         return None
+    if names := _names_in(value, declared):
+        return f"write {{{', '.join(f'{name}: …' for name in names)}}}"
     if isinstance(value, (list, tuple)):
         is_section = model is not None and not is_list and get_origin(getattr(declared, "annotation", None)) is not dict
         if not value:
             return None
         return named_entries(value) if isinstance(value[0], dict) or not is_section else _section_hint(value[0], declared)
     return _section_hint(value, declared)
+
+
+def _names_in(value: Any, declared: Any) -> list[str]:
+    """The few names where the field is a mapping of names to scalars."""
+    kind = plain_of(declared)
+    rows = list(value) if isinstance(value, (list, tuple)) else [value]
+    is_of_scalars = get_origin(kind) is dict and not models_of(get_args(kind)[1])
+    is_named = is_of_scalars and len(rows) <= _MOST_NAMES and all(isinstance(row, str) for row in rows)
+    return [row for row in rows if re.fullmatch(r"[\w.-]{1,30}", row)] if is_named else []
 
 
 def _is_only(value: Any) -> bool:

@@ -327,8 +327,12 @@ class _Translator:
 
     def _of_first_word(self, path: ManifestPath, value: Any) -> str | None:
         """The hint for a text in place of a section that begins with a name for which a mapping is proposed:
-        `gres: gpu:h100:8`.
+        `gres: gpu:h100:8`; and for a mapping of names to one word, as `users: {ada: admin}`.
         """
+        if isinstance(value, Mapping):
+            words = {text for text in value.values() if isinstance(text, str)}
+            hint = self.hint((*path, words.pop())) if self.hint and len(words) == 1 else None
+            return hint.replace("NAMES", ", ".join(value)) if hint and "NAMES" in hint else None
         text = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
         word = re.match(r"[A-Za-z][\w-]*", text) if isinstance(text, str) and path else None
         hint = self.hint((*path, word[0])) if word and self.hint else None

@@ -184,12 +184,14 @@ def conflicting(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: O
     """Message and hint where a field that the manifest sets contradicts an option, or is silently overridden by it."""
     for row in fields_of(known_key.file, known_key.block, known_key.key):
         section = next((section for section in sections if is_stated(section, row.path)), None)
+        is_off = section is None and any(value_at(each, row.path) is False for each in sections)
+        if is_off and row.decides_more and _has_word(text, row.word):
+            return f"{row.word} alone leaves slurm.conf on the nodes", f"write {row.path}: true, and remove {row.word}"
         if section is None or row.other_key:
             continue
         value = value_at(section, row.path)
         if row.form == "word":
-            words = [part.strip().partition("=")[0].lower().rpartition("/")[2] for part in str(text).split(",")]
-            has = row.word.lower() in words
+            has = _has_word(text, row.word)
             if has != bool(value):
                 verb = "has" if has else "lacks"
                 return f"{row.path} is {str(bool(value)).lower()}, but this list {verb} {row.word}", _agree(row, has)
@@ -198,6 +200,11 @@ def conflicting(sections: tuple[object, ...], known_key: slurm.SlurmKey, text: O
             hint = remedy if row.form == "switch" else f"keep only {row.path}"
             return f"'{known_key.key}' is already set by {row.path}, which this option would override", hint
     return None
+
+
+def _has_word(text: OptionValue, word: str) -> bool:
+    words = [part.strip().partition("=")[0].lower().rpartition("/")[2] for part in str(text).split(",")]
+    return word.lower() in words
 
 
 def _agree(row: Field, has: bool) -> str:

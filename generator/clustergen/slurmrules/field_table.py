@@ -46,10 +46,12 @@ class Field(NamedTuple):
     """Heading below which the value is printed as it is, in the order of the table; empty: a topic has code for it."""
     reason: str = ""
     """Printed behind such a value."""
+    decides_more: bool = False
+    """True: files of nodes depend on the field as well, so that an option with its word is no substitute."""
 
 
-def _word(path: str, word: str) -> Field:
-    return Field(path, "word", word=word, optional=True)
+def _word(path: str, word: str, decides_more: bool = False) -> Field:
+    return Field(path, "word", word=word, optional=True, decides_more=decides_more)
 
 
 def _each(path: str, form: Form, keys: Mapping[str, str]) -> dict[str, Field]:
@@ -84,7 +86,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         **_each("slurm.pid_files", "path", {"SlurmctldPidFile": "slurmctld", "SlurmdPidFile": "slurmd"}),
         **_each("slurm.log_files", "path", {"SlurmctldLogFile": "slurmctld", "SlurmdLogFile": "slurmd"}),
         **_each("slurm.log_levels", "level", {"SlurmctldDebug": "slurmctld", "SlurmdDebug": "slurmd"}),
-        "SlurmctldParameters": _word("slurm.configless", "enable_configless"),
+        "SlurmctldParameters": _word("slurm.configless", "enable_configless", decides_more=True),
         "MetricsType": _word("slurm.metrics", "openmetrics"),
         "ReturnToService": Field("slurm.return_to_service", "number"),
         # messages and timeouts
