@@ -6,13 +6,13 @@ What has a hint of its own is asked before: this is for any field, whatever its 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import Sample
+from clustergen.diagnostics.forms import Sample, form_of
 from clustergen.diagnostics.model_path import choices_of, entry_of, is_model, models_of, plain_of
 from clustergen.diagnostics.words import on_one_line, suggest
 
@@ -66,6 +66,8 @@ def _candidates(value: Any, declared: Any, depth: int) -> Iterator[Any]:
     model, is_list = entry_of(declared)
     if get_origin(kind) is tuple:
         yield from _as_list(value, get_args(kind)[0], declared, model, depth)
+    elif get_origin(kind) is dict and type(value) in (int, float):
+        yield from ({key: value} for key in _usual_keys(get_args(kind)[0]))
     elif get_origin(kind) is dict:
         yield from _as_names(value, get_args(kind)[1], depth)
     elif model is not None and not is_list:
@@ -84,7 +86,9 @@ def _as_list(value: Any, item: Any, declared: Any, model: type[BaseModel] | None
             yield _each([converted(value, item, depth + 1)])
             return
         values = [part for each in value.values() for part in (each if isinstance(each, (list, tuple)) else [each])]
-        yield from (values, list(value))
+        yield from ([joined] for joined in (_only(value) if len(value) > 1 else ()))
+        yield [key if part is True else f"{key}={part}" for key, part in value.items()]
+        yield from (list(value), values)
     elif isinstance(value, (list, tuple)):
         yield _each([part if fits(part, item) else converted(part, item, depth + 1) for part in value])
     elif isinstance(value, str):
@@ -96,11 +100,15 @@ def _as_list(value: Any, item: Any, declared: Any, model: type[BaseModel] | None
 def _as_names(value: Any, inner: Any, depth: int) -> Iterator[Any]:
     """Sections or values by name: of a list with names, and of a mapping whose values have another shape."""
     if isinstance(value, Mapping):
-        yield _all({key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in value.items()})
+        yield _all(
+            {key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in value.items()}
+        )
     rows = value if isinstance(value, (list, tuple)) else [value]
     if pairs := _by_name(rows):
         yield pairs
-        yield _all({key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in pairs.items()})
+        yield _all(
+            {key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in pairs.items()}
+        )
     elif models_of(inner) and all(isinstance(row, str) for row in rows):
         yield {row: {} for row in rows}
         yield _all({re.split(r"\W", row)[0]: converted(row, inner, depth + 1) for row in rows})
@@ -116,7 +124,7 @@ def _by_name(rows: Any) -> dict[str, Any] | None:
 def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if isinstance(value, (list, tuple)):
-        value = _by_name(value)
+        value = _by_name(value) or value
     if isinstance(value, Mapping):
         known = {_key_of(key, model): part for key, part in value.items()}
         if None not in known and len(known) == len(value):
@@ -156,7 +164,9 @@ def _named(key: Any, value: Any, model: type[BaseModel], depth: int) -> Any:
         return _all({name: key, **{part: _or_converted(each, fields.get(part), depth) for part, each in value.items()}})
     others = dict.fromkeys([*required, getattr(model, "MEANT_BY_SCALAR", "")])
     tries = ({name: key, part: value} for part in others if part not in (name, ""))
-    return next((entry for entry in tries if value is not None and fits(entry, model)), None)
+    whole = next((entry for entry in tries if value is not None and fits(entry, model)), None)
+    alone = {name: key} if re.search(r"\d", str(key)) else None  # what it has there is said elsewhere
+    return whole or (alone if alone and fits(alone, model) else None)
 
 
 def _or_converted(value: Any, declared: Any, depth: int) -> Any:
@@ -176,20 +186,29 @@ def _sample(field: Any) -> Any:
 
 
 def _only(value: Mapping[Any, Any]) -> Iterator[Any]:
+    """The only value or key of a mapping, or two joined: `mail.example.org:25` of host and port, `10.0.0.30@o2ib`."""
     if len(value) == 1:
         yield from value.values()
         yield from value.keys()
+    elif len(value) == 2 and all(type(part) in (str, int) for part in value.values()):
+        yield from (sign.join(map(str, value.values())) for sign in ":@")
 
 
 def _as_scalar(text: str, declared: Any) -> Iterator[Any]:
     """The text without what surrounds it, in other letters, or the nearest choice."""
     plain = text.strip(" \t'\"`<>,;")
-    tries: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, lambda each: re.sub(r"\s+", "", each))
-    yield from (change(plain) for change in tries)
+    yield from (plain, plain.lower(), plain.upper())
     if choices := [str(choice) for choice in choices_of(declared)]:
         yield suggest(plain, choices)
     elif re.fullmatch(r"\d+(\.\d+)?", plain):
         yield float(plain) if "." in plain else int(plain)
+
+
+def _usual_keys(declared: Any) -> list[str]:
+    """The keys of a mapping that people mean by another word: `gres/gpu` of limits."""
+    patterns = (getattr(part, "pattern", None) for part in getattr(declared, "__metadata__", ()))
+    forms = (form_of(str(pattern)) for pattern in patterns if pattern)
+    return list(dict.fromkeys(key for form in forms if form for key in form.others.values()))[:1]
 
 
 def _each(values: list[Any]) -> list[Any] | None:

@@ -60,9 +60,9 @@ def text_hint(value: str, pattern: str) -> str | None:
 
 
 def _tidied(value: str, fits: Callable[[str], bool]) -> str | None:
-    """The same text without what surrounds it, without blanks, or in other letters."""
+    """The same text without what surrounds it, or in other letters."""
     plain = value.strip(" \t'\"`<>,;")
-    tries = (plain, plain.lower(), plain.upper(), re.sub(r"\s+", "", plain))
+    tries = (plain, plain.lower(), plain.upper())
     return next((f"write {text}" for text in tries if text != value and fits(text)), None)
 
 

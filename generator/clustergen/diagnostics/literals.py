@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from clustergen.diagnostics.conversions import conversion_hint, sample_section
+from clustergen.diagnostics.conversions import conversion_hint, fits, sample_section
 from clustergen.diagnostics.forms import Sample
 from clustergen.diagnostics.model_path import choices_of, entry_of, models_of, plain_of, tags_of
 from clustergen.diagnostics.shapes import (
@@ -161,6 +161,8 @@ def literal_hint(expected: list[str], value: Any, text: str, declared: Any, key:
     What is known of values as this one comes first, then a value of the field's type made of it, then the form.
     """
     hint = _specific_hint(expected, value, text, declared, key) or conversion_hint(value, declared)
+    if hint is None and type(value) in (int, float) and expected[0] != "a list":
+        hint = conversion_hint(text, declared)  # a number that is a text: 24.10
     return hint or _form_hint(expected[0], value, declared)
 
 
@@ -191,7 +193,7 @@ def _form_hint(first: str, value: Any, declared: Any) -> str | None:
     if first in ("a whole number", "a number"):
         return range_hint(declared) or _description(declared)
     if first == "true or false":
-        return "write true or false" if isinstance(value, str) else None
+        return "write true or false" if value is not None else None
     if model is not None and isinstance(value, (dict, list, tuple, str, int, float)) and first == "a list":
         if isinstance(value, dict) and "name" in model.model_fields:
             return "begin each entry with '- name: …'"
@@ -204,7 +206,9 @@ def _form_hint(first: str, value: Any, declared: Any) -> str | None:
         is_section = model is not None and not is_list and get_origin(getattr(declared, "annotation", None)) is not dict
         if not value:
             return None
-        return named_entries(value) if isinstance(value[0], dict) or not is_section else _section_hint(value[0], declared)
+        return (
+            named_entries(value) if isinstance(value[0], dict) or not is_section else _section_hint(value[0], declared)
+        )
     return _section_hint(value, declared)
 
 
@@ -293,8 +297,13 @@ def _hint_for_nothing(declared: Any) -> str:
 def _list_of_mapping(value: dict[Any, Any], declared: Any) -> str | None:
     """The hint for a mapping where a list is expected: its keys, or how the list is written."""
     listed = [part for each in value.values() for part in (each if isinstance(each, (list, tuple)) else [each])]
-    items = listed if _GENERIC.issuperset(value) else list(value)
-    if value and not refusal(declared, items)[0]:
+    is_of_values = _GENERIC.issuperset(value) or all(
+        isinstance(part, str) and set(part) & set("./:@") for part in listed
+    )
+    pairs = [key if part is True else f"{key}={part}" for key, part in value.items()]
+    is_of_pairs = not is_of_values and fits(pairs, declared)
+    items = listed if is_of_values else pairs if is_of_pairs else list(value)
+    if items and not refusal(declared, items)[0]:
         return f"write {on_one_line(items)}"
     if entry_of(declared)[0] is None:
         return None

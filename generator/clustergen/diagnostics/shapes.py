@@ -73,7 +73,8 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         return f"write [{meant}]" if not refusal(declared, [meant])[0] else f"write a list: {meant}"
     items = get_args(declared.annotation) if isinstance(declared, FieldInfo) else ()
     if refused and items and (choices := choices_of(items[0])):
-        return f"write a list of {', '.join(map(str, choices))}"
+        every = value.lower() in ("all", "any", "*")
+        return f"write {on_one_line(list(choices)) if every else 'a list of ' + ', '.join(map(str, choices))}"
     if refused and (ends := re.fullmatch(r"([0-9]+)\s*(?:-|to|\.\.)\s*([0-9]+)", value)):
         text = f"{ends[1]}, {ends[2]}"
     elif text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):

@@ -15,6 +15,7 @@ from clustergen.hostlist import HostlistError, count
 from clustergen.hostlist.addresses import cidr_problem
 from clustergen.manifest.rewrites import (
     as_capitals,
+    as_device,
     as_domain,
     as_hosts,
     as_login,
@@ -286,7 +287,7 @@ AbsolutePath = Annotated[
 ]
 BlockDevice = Annotated[
     str,
-    text(r"^/dev(/[A-Za-z0-9_.:-]+)+$", "write a path below /dev, as /dev/disk/by-id/nvme-eui.0025385b11b2f3a1"),
+    text(r"^/dev(/[A-Za-z0-9_.:-]+)+$", "write a path below /dev, as /dev/disk/by-id/nvme-eui.0025385b11b2f3a1", rewrite=as_device),
     _PathCheck,
 ]
 """A disk by its path: `/dev/disk/by-id/ata-1`."""
@@ -295,6 +296,7 @@ FileSystemDevice = Annotated[
     text(
         r"^(/dev(/[A-Za-z0-9_.:-]+)+|LABEL=[A-Za-z0-9_.-]+|UUID=[A-Fa-f0-9-]+)$",
         "write LABEL=scratch, UUID=… or a path below /dev",
+        rewrite=as_device,
     ),
     _PathCheck,
 ]

@@ -35,6 +35,12 @@ def as_path(value: str, fits: Fits) -> str | None:
     return f"write /{value}" if fits(f"/{value}") else None
 
 
+def as_device(value: str, fits: Fits) -> str | None:
+    """A disk or a UUID alone: `nvme0n1`."""
+    prefix = "UUID=" if re.fullmatch(r"[0-9A-Fa-f]{4,}(-[0-9A-Fa-f]+)+", value) else "/dev/"
+    return f"write {prefix}{value}" if fits(prefix + value) else None
+
+
 def as_server(value: str, fits: Fits) -> str | None:
     """A URL where a host is expected, `ldaps://ldap1.example.org:636/`, or an address with its prefix length."""
     host = re.sub(r"^\w+://|/[0-9]*$", "", value)
