@@ -163,9 +163,9 @@ def test_a_proposal_beside_other_keys(path: str, section: Any, value: Any, propo
         (
             "node_types/gpu/gpus",
             [8],
-            "write a section, which has the keys model, count, gres_type, mig_prefix, numa, pci, autodetect, links",
+            "write {count: 8}",
         ),
-        ("slurm/options", "BatchStartTimeout", None),
+        ("slurm/options", "BatchStartTimeout", "write {BatchStartTimeout: …}"),
         ("slurm/private_tmp", "yes", "write {}, or a section with path, directories, shared"),
         ("slurm/private_tmp", "no", "remove the line"),
         ("nodes/1/features", "dgx-h100", "write [dgx-h100]"),

@@ -76,6 +76,23 @@ ROWS = {
     "price": ("facility: {prices: {currency: EUR, gpu_hour: %s}}", "2.50 EUR", "2.5"),
     "two numbers": (RUN % "gpus: %s", "8-32", "[8, 32]"),
     "no duration": (SLURM % "power_saving: {suspend_time: %s}", "never", "1min"),
+    "contact": ("user_guide: %s", "help@example.org", '{contact: "help@example.org"}'),
+    "system": ("node_types: {h100: %s}", "dgx-h100", "{system: dgx-h100}"),
+    "types as a list": ("node_types: %s", "[{name: h100, system: dgx-h100}]", "{h100: {system: dgx-h100}}"),
+    "networks as a list": (
+        "networks: %s",
+        "[{name: management, cidr: 10.0.0.0/24}]",
+        "{management: {cidr: 10.0.0.0/24}}",
+    ),
+    "receivers": ("monitoring: {receivers: %s}", "[ops@example.org]", '{ops: {email: "ops@example.org"}}'),
+    "disks by name": (TYPE % "disks: %s", "{nvme0n1: 3.84TB}", '[{device: nvme0n1, size: "3.84TB"}]'),
+    "ports by name": (TYPE % "nics: %s", "{mlx5_0: ndr, mlx5_1: ndr}", "[{device: mlx5_0}, {device: mlx5_1}]"),
+    "host and port": ("monitoring: {smtp: %s}", "{host: mail.example.org, port: 25}", '"mail.example.org:25"'),
+    "mount options": (NFS % "options: %s", "{rsize: 1048576, hard: true}", "[rsize=1048576, hard]"),
+    "release of Slurm": ("slurm: %s", "24.11", '{version: "24.11"}'),
+    "number of a limit": (ACCOUNT, "8", "{gres/gpu: 8}"),
+    "priority": (SLURM % "qos: {high: %s}", "10", "{priority: 10}"),
+    "server by name": ("identity: {base: 'dc=a', servers: %s}", "{a: l.example.org}", "[l.example.org]"),
     "range": ("notebooks: {group: users, gpus: %s}", "0-2", "[0, 1, 2]"),
 }
 
@@ -117,6 +134,32 @@ def test_a_limit_above_what_the_nodes_have(name: str) -> None:
     assert listed.get(code, "").startswith(f"write {hint}"), listed
     fits = value.replace("33", "32").replace("1000", "1").replace("5", "4").replace("9", "8")
     assert code not in [item.code for item in diagnosed(manifest(sections % fits))]
+
+
+@pytest.mark.parametrize(
+    ("sections", "code", "hint"),
+    [
+        (SLURM % "options: {SlurmctldParameters: enable_configless}", "slurm-key-managed", "slurm.configless: true"),
+        ("ups: {devices: {u: {address: 10.0.0.11, feeds: head}}}", "address-duplicate", "UPS's network card"),
+        (
+            QOS.replace("accounts: {}", "accounts: {ml: {users: {ada: admin}}}") % "",
+            "type-wrong",
+            "coordinators: [ada]",
+        ),
+        (NFS % "quotas: [{user: ada, hard: 100GB}]", "key-unknown", 'space: "100GB"'),
+        ("racks: {r: {nodes: 'gpu[1-4]', places: [gpu1]}}", "type-wrong", "{gpu1: …}"),
+        (TYPE % "nics: {count: 8}", "type-wrong", "{device: …}"),
+        (TYPE % "nics: 8", "type-wrong", "{device: …}"),
+    ],
+)
+def test_what_cannot_be_pasted_says_what_to_do(sections: str, code: str, hint: str) -> None:
+    listed = {item.code: item.hint or "" for item in diagnosed(manifest(sections))}
+    assert hint in listed.get(code, ""), listed
+
+
+def test_an_option_for_configless_beside_the_field_is_accepted() -> None:
+    text = manifest(SLURM % "configless: true, options: {SlurmctldParameters: enable_configless}")
+    assert "slurm-key-managed" not in [item.code for item in diagnosed(text)]
 
 
 @pytest.mark.parametrize(("sections", "part"), [(ACCOUNT, "a"), (TYPE % "gpus: %s", "h100-"), (TYPE % "cpu: %s", "2x")])

@@ -65,7 +65,7 @@ def _candidates(value: Any, declared: Any, depth: int) -> Iterator[Any]:
         yield from (value[0], converted(value[0], declared, depth + 1))
     model, is_list = entry_of(declared)
     if get_origin(kind) is tuple:
-        yield from _as_list(value, get_args(kind)[0], declared, model, depth)
+        yield from _as_list(value, get_args(kind)[0], model, depth)
     elif get_origin(kind) is dict and type(value) in (int, float):
         yield from ({key: value} for key in _usual_keys(get_args(kind)[0]))
     elif get_origin(kind) is dict:
@@ -78,7 +78,7 @@ def _candidates(value: Any, declared: Any, depth: int) -> Iterator[Any]:
         yield from _as_scalar(value, declared)
 
 
-def _as_list(value: Any, item: Any, declared: Any, model: type[BaseModel] | None, depth: int) -> Iterator[Any]:
+def _as_list(value: Any, item: Any, model: type[BaseModel] | None, depth: int) -> Iterator[Any]:
     if isinstance(value, Mapping):
         yield [value]
         if model is not None:
@@ -126,9 +126,9 @@ def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]
     if isinstance(value, (list, tuple)):
         value = _by_name(value) or value
     if isinstance(value, Mapping):
-        known = {_key_of(key, model): part for key, part in value.items()}
-        if None not in known and len(known) == len(value):
-            whole = {key: _or_converted(part, fields[key], depth) for key, part in known.items()}
+        renamed = {name: part for key, part in value.items() if (name := _key_of(key, model))}
+        if len(renamed) == len(value):
+            whole = {key: _or_converted(part, fields[key], depth) for key, part in renamed.items()}
             yield _all({**_required(model, whole), **whole})
         return
     if value is None or isinstance(value, bool):

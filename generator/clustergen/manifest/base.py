@@ -287,7 +287,11 @@ AbsolutePath = Annotated[
 ]
 BlockDevice = Annotated[
     str,
-    text(r"^/dev(/[A-Za-z0-9_.:-]+)+$", "write a path below /dev, as /dev/disk/by-id/nvme-eui.0025385b11b2f3a1", rewrite=as_device),
+    text(
+        r"^/dev(/[A-Za-z0-9_.:-]+)+$",
+        "write a path below /dev, as /dev/disk/by-id/nvme-eui.0025385b11b2f3a1",
+        rewrite=as_device,
+    ),
     _PathCheck,
 ]
 """A disk by its path: `/dev/disk/by-id/ata-1`."""

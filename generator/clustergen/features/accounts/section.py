@@ -1,6 +1,6 @@
 """QOS, accounts and users: what slurmdbd's database holds about who may run what."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -50,6 +50,8 @@ class Limits(Section):
 
 class Qos(Section):
     """A quality of service (QOS): priority, limits, and which QOS it can preempt."""
+
+    MEANT_BY_SCALAR: ClassVar = "priority"
 
     description: Phrase | None = field(None, "Free-text description.")
     priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")

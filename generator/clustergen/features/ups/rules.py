@@ -40,7 +40,8 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
             )
         if owner := owners.get(device.address or ""):
             message = f"address {device.address} of '{name}' is already the address of {owner}"
-            yield Finding("address-duplicate", (*path, "address"), message, "write the address of the UPS's network card")
+            hint = "write the address of the UPS's network card"
+            yield Finding("address-duplicate", (*path, "address"), message, hint)
         for key in ("address", "snmp"):
             if getattr(device, key) is None or device.driver == "snmp-ups":
                 continue
