@@ -61,7 +61,7 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
             return f"write [{on_one_line({required[0][1].alias or required[0][0]: value})}]"
         return None
     if not isinstance(value, str):
-        return f"write [{text}]"
+        return f"write [{text}]" if declared is None or not refusal(declared, [value])[0] else None
     if (numbers := numbers_of(value)) and declared is not None and not refusal(declared, numbers)[0]:
         return f"write {numbers}"
     refused, instead = refusal(declared, [value])
@@ -77,6 +77,8 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         return f"write {on_one_line(list(choices)) if every else 'a list of ' + ', '.join(map(str, choices))}"
     if refused and (ends := re.fullmatch(r"([0-9]+)\s*(?:-|to|\.\.)\s*([0-9]+)", value)):
         text = f"{ends[1]}, {ends[2]}"
+    elif refused:
+        return None
     elif text[:1] not in ("'", '"') and set(value) & set(",[]{}#"):
         text = f'"{text}"'
     return f"write [{text}]"
