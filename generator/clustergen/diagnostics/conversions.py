@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import Sample, form_of
-from clustergen.diagnostics.model_path import choices_of, entry_of, is_model, models_of, plain_of
+from clustergen.diagnostics.forms import form_of, sample_of
+from clustergen.diagnostics.model_path import (
+    annotated,
+    choices_of,
+    entry_of,
+    fields_of,
+    is_model,
+    models_of,
+    plain_of,
+    required_of,
+)
+from clustergen.diagnostics.shapes import key_pattern
 from clustergen.diagnostics.words import on_one_line, suggest
 
 _MOST_ITEMS = 16
@@ -41,8 +50,7 @@ def converted(value: Any, declared: Any, depth: int = 0) -> Any:
 
 def fits(value: Any, declared: Any) -> bool:
     """True if a field accepts a value as YAML has it, with lists."""
-    if isinstance(declared, FieldInfo):
-        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
+    declared = annotated(declared)
     is_section = is_model(declared)
     try:
         TypeAdapter(declared, config=None if is_section else _STRICT).validate_python(_frozen(value))
@@ -53,7 +61,7 @@ def fits(value: Any, declared: Any) -> bool:
 
 def sample_section(model: type[BaseModel]) -> dict[str, Any] | None:
     """A section with its required keys alone, by their samples and choices; None where a key has none."""
-    keys = {field.alias or name: _sample(field) for name, field in model.model_fields.items() if field.is_required()}
+    keys = _required(model, {})
     return keys if keys and None not in keys.values() and fits(keys, model) else None
 
 
@@ -67,7 +75,7 @@ def _candidates(value: Any, declared: Any, depth: int) -> Iterator[Any]:
     if get_origin(kind) is tuple:
         yield from _as_list(value, get_args(kind)[0], model, depth)
     elif get_origin(kind) is dict and type(value) in (int, float):
-        yield from ({key: value} for key in _usual_keys(get_args(kind)[0]))
+        yield from ({key: value} for key in _usual_keys(kind))
     elif get_origin(kind) is dict:
         yield from _as_names(value, get_args(kind)[1], depth)
     elif model is not None and not is_list:
@@ -90,7 +98,7 @@ def _as_list(value: Any, item: Any, model: type[BaseModel] | None, depth: int) -
         yield [key if part is True else f"{key}={part}" for key, part in value.items()]
         yield from (list(value), values)
     elif isinstance(value, (list, tuple)):
-        yield _each([part if fits(part, item) else converted(part, item, depth + 1) for part in value])
+        yield _each([_or_converted(part, item, depth) for part in value])
     elif isinstance(value, str):
         parts = [part for part in re.split(r"[,;\s]+", value) if part]
         yield from ([value], parts, _each([converted(part, item, depth + 1) for part in parts]))
@@ -100,15 +108,10 @@ def _as_list(value: Any, item: Any, model: type[BaseModel] | None, depth: int) -
 def _as_names(value: Any, inner: Any, depth: int) -> Iterator[Any]:
     """Sections or values by name: of a list with names, and of a mapping whose values have another shape."""
     if isinstance(value, Mapping):
-        yield _all(
-            {key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in value.items()}
-        )
+        yield _all({key: _or_converted(part, inner, depth) for key, part in value.items()})
     rows = value if isinstance(value, (list, tuple)) else [value]
     if pairs := _by_name(rows):
-        yield pairs
-        yield _all(
-            {key: part if fits(part, inner) else converted(part, inner, depth + 1) for key, part in pairs.items()}
-        )
+        yield _all({key: _or_converted(part, inner, depth) for key, part in pairs.items()})
     elif models_of(inner) and all(isinstance(row, str) for row in rows):
         yield {row: {} for row in rows}
         yield _all({re.split(r"\W", row)[0]: converted(row, inner, depth + 1) for row in rows})
@@ -122,7 +125,7 @@ def _by_name(rows: Any) -> dict[str, Any] | None:
 
 
 def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]:
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    fields = fields_of(model)
     if isinstance(value, (list, tuple)):
         value = _by_name(value) or value
     if isinstance(value, Mapping):
@@ -134,7 +137,7 @@ def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]
     if value is None or isinstance(value, bool):
         return
     meant = getattr(model, "MEANT_BY_SCALAR", "")
-    required = [key for key, field in fields.items() if field.is_required()]
+    required = required_of(model)
     switches = [key for key, field in fields.items() if choices_of(field)]
     counts = ["count"] if isinstance(value, int) and "count" in fields else []
     direct = [key for key, field in fields.items() if fits(value, field)]
@@ -153,8 +156,7 @@ def _key_of(key: Any, model: type[BaseModel]) -> str | None:
 
 def _named(key: Any, value: Any, model: type[BaseModel], depth: int) -> Any:
     """An entry of a list for a key of a mapping and its value: `{device: mlx5_0, model: cx7}` for `mlx5_0: cx7`."""
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    required = [name for name, field in fields.items() if field.is_required()]
+    fields, required = fields_of(model), required_of(model)
     if _key_of(key, model):
         return None
     name = next((each for each in (_NAME, *required, *fields) if each in fields and fits(key, fields[each])), None)
@@ -175,13 +177,12 @@ def _or_converted(value: Any, declared: Any, depth: int) -> Any:
 
 def _required(model: type[BaseModel], present: Mapping[str, Any]) -> dict[str, Any]:
     """Samples of the required keys that a section lacks."""
-    fields = ((field.alias or name, field) for name, field in model.model_fields.items())
-    return {key: _sample(field) for key, field in fields if field.is_required() and key not in present}
+    return {key: _sample(field) for key, field in required_of(model).items() if key not in present}
 
 
 def _sample(field: Any) -> Any:
-    if sample := next((part.text for part in field.metadata if isinstance(part, Sample)), None):
-        return int(sample) if sample.isdigit() else sample
+    if sample := sample_of(field):
+        return int(sample.text) if sample.text.isdigit() else sample.text
     return next(iter((*(field.examples or ()), *choices_of(field))), None)
 
 
@@ -206,9 +207,8 @@ def _as_scalar(text: str, declared: Any) -> Iterator[Any]:
 
 def _usual_keys(declared: Any) -> list[str]:
     """The keys of a mapping that people mean by another word: `gres/gpu` of limits."""
-    patterns = (getattr(part, "pattern", None) for part in getattr(declared, "__metadata__", ()))
-    forms = (form_of(str(pattern)) for pattern in patterns if pattern)
-    return list(dict.fromkeys(key for form in forms if form for key in form.others.values()))[:1]
+    form = form_of(key_pattern(declared))
+    return list(form.others.values())[:1] if form else []
 
 
 def _each(values: list[Any]) -> list[Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from clustergen.records import record
 
@@ -16,6 +16,11 @@ class Sample:
 
     text: str
     section: str = ""
+
+
+def sample_of(declared: Any) -> Sample | None:
+    """The value that a hint proposes for a field; None for one without."""
+    return next((part for part in getattr(declared, "metadata", ()) if isinstance(part, Sample)), None)
 
 
 Rewrite: TypeAlias = Callable[[str, Callable[[str], bool]], str | None]

@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from clustergen.diagnostics.conversions import conversion_hint, fits, sample_section
-from clustergen.diagnostics.forms import Sample
-from clustergen.diagnostics.model_path import choices_of, entry_of, models_of, plain_of, tags_of
+from clustergen.diagnostics.forms import sample_of
+from clustergen.diagnostics.model_path import choices_of, entry_of, keys_of, models_of, plain_of, required_of, tags_of
 from clustergen.diagnostics.shapes import (
     as_mapping,
     as_one,
@@ -288,7 +288,7 @@ def _mapping_in(value: str, declared: Any) -> str | None:
 def _hint_for_nothing(declared: Any) -> str:
     """The hint for a section without a value."""
     model, is_list = entry_of(declared)
-    is_complete = model and not is_list and not any(field.is_required() for field in model.model_fields.values())
+    is_complete = model and not is_list and not required_of(model)
     if is_complete and getattr(declared, "default", ...) is None:
         return "write {} to enable it, or remove the line"
     return "write its keys below it, indented, or remove the line"
@@ -320,11 +320,11 @@ def _section_hint(value: Any, declared: Any) -> str | None:
         return None
     if sample := sample_section(model):
         return f"write a section, as {on_one_line(sample)}"
-    keys = ", ".join([field.alias or name for name, field in model.model_fields.items()][:_MOST_KEYS])
+    keys = ", ".join(keys_of(model)[:_MOST_KEYS])
     if value is False or value in _NO:
         return "remove the line"
     is_on = value is True or value in _YES
-    if is_on and not any(field.is_required() for field in model.model_fields.values()):
+    if is_on and not required_of(model):
         return f"write {{}}, or a section with {keys}"
     return f"write a section, which has the keys {keys}" if keys else None
 
@@ -449,11 +449,6 @@ def is_list_of_scalars(declared: Any) -> bool:
     return get_origin(annotation) is tuple and entry_of(declared)[0] is None
 
 
-def sample_of(declared: Any) -> Sample | None:
-    """The value that a hint proposes for a field."""
-    return next((part for part in getattr(declared, "metadata", ()) if isinstance(part, Sample)), None)
-
-
 def addition_hint(key: str, declared: Any, data: Any) -> str:
     """The hint for a missing key: a sample, its choices, the keys that its section requires, or its description."""
     if sample := sample_of(declared):
@@ -466,10 +461,7 @@ def addition_hint(key: str, declared: Any, data: Any) -> str:
     if choices := choices_of(declared):
         return f"add {key}: {one_of(choices)}"
     model, is_list = entry_of(declared)
-    required = (
-        [field.alias or name for name, field in model.model_fields.items() if field.is_required()] if model else []
-    )
-    if required:
+    if required := required_of(model) if model else {}:
         return f"add {key}, {'a list of entries' if is_list else 'a section'} with {' and '.join(required)}"
     description = (declared.description or "").rstrip(".") if isinstance(declared, FieldInfo) else ""
     return f"add {key} ({description})" if description else f"add {key}"

@@ -76,9 +76,26 @@ def _resolve(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[tuple[
     return tuple(kept), Located((), _plain(kind)[0], owner, False, branch, union if is_union else kind)
 
 
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields by the keys that a mapping of this model may have."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
 def keys_of(model: type[BaseModel]) -> list[str]:
     """The keys that a mapping of this model may have."""
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return list(fields_of(model))
+
+
+def required_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields that a mapping of this model must have, by their keys."""
+    return {key: field for key, field in fields_of(model).items() if field.is_required()}
+
+
+def annotated(declared: Any) -> Any:
+    """A field as the annotation with its constraints; any other annotation as it is."""
+    if not isinstance(declared, FieldInfo):
+        return declared
+    return Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
 
 
 def plain_of(kind: Any) -> Any:
@@ -178,8 +195,7 @@ def _walk(kind: Any, section: str, above: tuple[Any, ...]) -> Iterator[tuple[str
         plain = _plain(inner)[0]
         origin = get_origin(plain)
         if is_model(plain) and plain not in above:
-            for name, field in plain.model_fields.items():
-                key = field.alias or name
+            for key, field in fields_of(plain).items():
                 yield section, key
                 yield from _walk(field.annotation, f"{section}.{key}" if section else key, (*above, plain))
         elif origin is dict:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from clustergen.diagnostics.forms import Sample, meant_by, text_hint
-from clustergen.diagnostics.model_path import choices_of, entry_of
+from clustergen.diagnostics.forms import meant_by, sample_of, text_hint
+from clustergen.diagnostics.model_path import annotated, choices_of, entry_of, fields_of, keys_of, required_of
 from clustergen.diagnostics.words import on_one_line
 from clustergen.hostlist import HostlistError, compress
 
@@ -56,10 +56,9 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
     """The hint for a scalar where a list is expected: `text` is the value in the file."""
     model, _ = entry_of(declared)
     if model is not None:
-        required = [(name, field) for name, field in model.model_fields.items() if field.is_required()]
-        if len(required) == 1 and not refusal(required[0][1], value)[0]:
-            return f"write [{on_one_line({required[0][1].alias or required[0][0]: value})}]"
-        return None
+        required = required_of(model)
+        is_enough = len(required) == 1 and not any(refusal(field, value)[0] for field in required.values())
+        return f"write [{on_one_line(dict.fromkeys(required, value))}]" if is_enough else None
     if not isinstance(value, str):
         return f"write [{text}]" if declared is None or not refusal(declared, [value])[0] else None
     if (numbers := numbers_of(value)) and declared is not None and not refusal(declared, numbers)[0]:
@@ -93,8 +92,7 @@ def numbers_of(text: str) -> list[int]:
 
 def entry_hint(model: type[BaseModel]) -> str:
     """The hint for what is no list of sections: a list with one, by the keys that it requires."""
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    keys = [key for key, field in fields.items() if field.is_required()] or list(fields)[:2]
+    keys = list(required_of(model)) or keys_of(model)[:2]
     return f"write a list with an entry for each: [{{{', '.join(f'{key}: …' for key in keys)}}}, …]"
 
 
@@ -126,9 +124,9 @@ def list_as_mapping(values: Sequence[Any], declared: Any) -> str | None:
     sections: dict[str, Any] = {value: {} for value in values}
     if not refusal(declared, sections)[0]:  # `containers: [docker, apptainer]`
         return _short(sections)
-    lists = (name for name, field in model.model_fields.items() if get_origin(field.annotation) is tuple)
-    first = next((name for name in lists if not refusal(model.model_fields[name], list(values))[0]), None)
-    return _short({first: list(values)}) if first and _is_enough(model, first) else None
+    lists = {key: field for key, field in fields_of(model).items() if get_origin(field.annotation) is tuple}
+    first = next((key for key, field in lists.items() if not refusal(field, list(values))[0]), None)
+    return _short({first: list(values)}) if first and not required_of(model).keys() - {first} else None
 
 
 def _counted_models(values: Sequence[Any], declared: Any) -> dict[str, Any] | None:
@@ -180,21 +178,16 @@ def as_mapping(value: str | float, declared: Any) -> str | None:
         return section
     if isinstance(value, int) and "count" in model.model_fields:
         return _short({"count": value})
-    accepting = [name for name, field in model.model_fields.items() if not refusal(field, value)[0]]
-    choices = [name for name in accepting if choices_of(model.model_fields[name])]
-    required = [name for name, field in model.model_fields.items() if field.is_required()]
+    fields, required = fields_of(model), required_of(model)
+    accepting = [name for name, field in fields.items() if not refusal(field, value)[0]]
+    choices = [name for name in accepting if choices_of(fields[name])]
     enough = [name for name in required if name in accepting and len(required) == 1]
     name = next((names[0] for names in (enough, choices, accepting) if len(names) == 1), None)
     if name is None:
         return None
-    others = [(key, model.model_fields[key]) for key in required if key != name]
-    samples = {field.alias or key: _sample(field) for key, field in others}
-    entry = {model.model_fields[name].alias or name: value, **samples}
+    samples = {key: sample_of(field) for key, field in required.items() if key != name}
+    entry = {name: value, **{key: sample.text for key, sample in samples.items() if sample}}
     return _short(entry) if all(samples.values()) else None
-
-
-def _sample(declared: FieldInfo) -> str:
-    return next((part.text for part in declared.metadata if isinstance(part, Sample)), "")
 
 
 def _under(key: str, value: str | float, declared: Any) -> str | None:
@@ -214,7 +207,7 @@ def as_pairs(text: str, declared: Any) -> str | None:
     """`a=1,b=2` as `{a: 1, b: 2}`, where the field accepts it."""
     if declared is None or len(text) > _LONGEST_TEXT or _PAIR.sub("", text).strip(", "):
         return None
-    pattern = _key_pattern(declared)
+    pattern = key_pattern(declared)
     texts = {meant_by(key, pattern): value for key, value in _PAIR.findall(text)}
     pairs = {key: _number(value) for key, value in texts.items()}
     amounts = {key: f"{value}iB" for key, value in texts.items() if re.fullmatch(r"\d+[KMGTP]", value)}
@@ -226,16 +219,12 @@ def _number(text: str) -> int | float | str:
     return int(text) if text.isdigit() else float(text) if re.fullmatch(r"\d+\.\d+", text) else text
 
 
-def _key_pattern(declared: Any) -> str:
+def key_pattern(declared: Any) -> str:
     """The pattern of a mapping's keys, empty where they have none."""
     annotation = declared.annotation if isinstance(declared, FieldInfo) else declared
     keys = get_args(annotation)[:1] if get_origin(annotation) is dict else ()
     parts = (getattr(part, "pattern", None) for key in keys for part in getattr(key, "__metadata__", ()))
     return next((str(pattern) for pattern in parts if pattern), "")
-
-
-def _is_enough(model: type[BaseModel], name: str) -> bool:
-    return all(key == name or not field.is_required() for key, field in model.model_fields.items())
 
 
 def _short(value: Any) -> str | None:
@@ -247,10 +236,8 @@ def refusal(declared: Any, value: Any) -> tuple[bool, str | None]:
     """The refusal of this value by a field, and the hint of what to write instead."""
     if declared is None:
         return False, None
-    if isinstance(declared, FieldInfo):
-        declared = Annotated[declared.annotation, *declared.metadata] if declared.metadata else declared.annotation
     try:
-        TypeAdapter(declared).validate_python(value)
+        TypeAdapter(annotated(declared)).validate_python(value)
     except ValidationError as err:
         return True, next(filter(None, map(_hint_of, err.errors(include_url=False))), None)
     except PydanticUserError:  # a type that pydantic cannot judge alone

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from clustergen.diagnostics.codes import CODES
-from clustergen.diagnostics.forms import form_of, odd_character, text_hint
+from clustergen.diagnostics.forms import form_of, odd_character, sample_of, text_hint
 from clustergen.diagnostics.literals import (
     addition_hint,
     bare_of,
@@ -27,7 +27,6 @@ from clustergen.diagnostics.literals import (
     name_hint,
     number_in,
     range_hint,
-    sample_of,
 )
 from clustergen.diagnostics.misplaced import misplaced_sections
 from clustergen.diagnostics.model import Finding, ManifestPath
