@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from clustergen import compile as compiler
 from clustergen.render.tree import LOCK, Tree
@@ -17,12 +18,17 @@ GOLDEN = ("home-3090", "ml-training")
 
 
 @cache
-def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
-    """The compiled manifest of an inventory and its tree; tests only read them."""
-    result = compiler.validate(MANIFESTS[name])
-    tree, diagnostics = compiler.render(result, MANIFESTS[name])
+def compiled_at(path: Path) -> tuple[compiler.Compiled, Tree]:
+    """The compiled manifest at a path and its tree; tests only read them."""
+    result = compiler.validate(path)
+    tree, diagnostics = compiler.render(result, path)
     assert tree is not None, diagnostics
     return result, tree
+
+
+def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
+    """The compiled manifest of an inventory and its tree."""
+    return compiled_at(MANIFESTS[name])
 
 
 @cache

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from click.testing import CliRunner
 
-from clustergen import compile as compiler
 from clustergen.cli import group
+from clustergen.compile import Compiled
 from clustergen.render.tree import Tree
+from strategies.inventories import compiled_at
 from strategies.pages import ROOT
 
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -17,12 +17,9 @@ MANIFESTS = {path.stem: path for name in ("fields", "verify") for path in sorted
 Outputs = Iterator[tuple[str, str | bytes]]
 
 
-@cache
-def compiled(name: str) -> tuple[compiler.Compiled, Tree]:
-    result = compiler.validate(MANIFESTS[name])
-    tree, diagnostics = compiler.render(result, MANIFESTS[name])
-    assert tree is not None, diagnostics
-    return result, tree
+def compiled(name: str) -> tuple[Compiled, Tree]:
+    """The compiled manifest of a fixture and its tree."""
+    return compiled_at(MANIFESTS[name])
 
 
 def run(*words: str) -> tuple[str, str]:
