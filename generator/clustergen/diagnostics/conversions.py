@@ -19,6 +19,7 @@ from clustergen.diagnostics.model_path import (
     fields_of,
     is_model,
     models_of,
+    other_name,
     plain_of,
     required_of,
 )
@@ -149,8 +150,7 @@ def _as_section(value: Any, model: type[BaseModel], depth: int) -> Iterator[Any]
 
 def _key_of(key: Any, model: type[BaseModel]) -> str | None:
     """The key of a section that a word is or stands for; None for any other word."""
-    plain = re.sub("[-_]", "", str(key).casefold())
-    name = key if key in model.model_fields else getattr(model, "OTHER_NAMES", {}).get(plain)
+    name = key if key in model.model_fields else other_name(model, str(key))
     return None if name is None else model.model_fields[name].alias or name
 
 

@@ -6,6 +6,7 @@ plain union, `[key]` for a mapping's key. What belongs to which is only known by
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -89,6 +90,12 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 def required_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
     """The fields that a mapping of this model must have, by their keys."""
     return {key: field for key, field in fields_of(model).items() if field.is_required()}
+
+
+def other_name(model: type[BaseModel] | None, key: str) -> str | None:
+    """The field of a section that another tool calls by this key, in any spelling: `mountPoint`, `mount-point`."""
+    names: Mapping[str, str] = getattr(model, "OTHER_NAMES", {})
+    return names.get(re.sub("[-_]", "", key.casefold()))
 
 
 def annotated(declared: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from clustergen.diagnostics.model import Finding, ManifestPath
-from clustergen.diagnostics.model_path import choices_of, entry_of, follow, keys_of, value_at
+from clustergen.diagnostics.model_path import choices_of, entry_of, follow, keys_of, other_name, value_at
 from clustergen.diagnostics.shapes import refusal
 from clustergen.diagnostics.words import on_one_line, quote, where
 from clustergen.records import replace
@@ -44,7 +44,7 @@ def other_names_hint(key: str, section: Any, owner: type[BaseModel] | None) -> s
     value = section.get(key) if isinstance(section, Mapping) else None
     source = getattr(owner, "SOURCE", "")
     match = re.fullmatch(source, value) if source and isinstance(value, str) else None
-    name = getattr(owner, "OTHER_NAMES", {}).get(re.sub("[-_]", "", key.casefold()))
+    name = other_name(owner, key)
     if owner is None or not (match or name):
         return None
     meant = {part: text for part, text in match.groupdict().items() if text} if match else {str(name): value}
