@@ -15,7 +15,7 @@ from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import ManifestPath
-from clustergen.diagnostics.words import on_one_line
+from clustergen.diagnostics.words import counted, on_one_line
 from clustergen.hostlist import compress
 from clustergen.hostlist.addresses import host_of
 from clustergen.records import record
@@ -75,7 +75,7 @@ def of_hardware(cluster: Cluster, node_type: NodeType) -> Assumption | None:
     values, fields = [], []
     if "cpu" in system.unverified and "cpu.cores_per_socket" not in node_type.stated:
         sockets, cores = node_type.sockets, node_type.cores_per_socket
-        values.append(f"{sockets} socket{'s' * (sockets != 1)} of {cores} cores")
+        values.append(f"{counted(sockets, 'socket')} of {cores} cores")
         fields.append(f"cpu: {{sockets: {sockets}, cores_per_socket: {cores}}}")
     if "memory_mib" in system.unverified and node_type.stated.isdisjoint(("memory", "real_memory")):
         values.append(f"RealMemory {node_type.real_memory_mib} MiB")
