@@ -30,6 +30,8 @@ ROWS = {
     "old zone": ("host: {timezone: %s}", "US/Eastern", "America/New_York"),
     "host by name": ("host: {extra_hosts: {%s}}", "l.example.org: 10.0.0.50", "10.0.0.50: [l.example.org]"),
     "line of ntp.conf": (MANAGEMENT % "ntp: [%s]", "server ntp.example.org iburst", "ntp.example.org"),
+    "line of ntp.conf for a list": (MANAGEMENT % "ntp: %s", "server ntp.example.org iburst", "[ntp.example.org]"),
+    "names with blanks": (MANAGEMENT % "ntp: %s", "a.example.org b.example.org", "[a.example.org, b.example.org]"),
     "netmask": ("networks: {management: {%s}}", "network: 10.0.0.0, netmask: 255.255.255.0", "cidr: 10.0.0.0/24"),
     "licence by date": ("monitoring: {expires: {%s}}", "2027-03-31: Licence", 'Licence: "2027-03-31"'),
     "page": ("monitoring: {blackbox: {web: %s}}", "example.org", "[https://example.org]"),

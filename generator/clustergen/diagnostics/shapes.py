@@ -65,7 +65,8 @@ def list_hint(value: Any, text: str, declared: Any) -> str | None:
         return f"write {numbers}"
     refused, instead = refusal(declared, [value])
     parts = [part for part in re.split(r"[,\s]+", value) if part]
-    if len(parts) > 1 and declared is not None and refused and not refusal(declared, parts)[0]:
+    is_line = instead is not None and len({"." in part for part in parts}) > 1  # server ntp.example.org iburst
+    if len(parts) > 1 and not is_line and declared is not None and refused and not refusal(declared, parts)[0]:
         return f"write {on_one_line(parts)}"
     if refused and instead:
         meant = instead.removeprefix("write ")
