@@ -79,34 +79,36 @@ def tables_of(ident: str) -> Iterator[str]:
 
 
 def _read(ident: str, arch: str) -> OperatingSystem:
-    """A row `base` names a system whose facts hold here as well where the file has none: with the marks that they have
-    there, or all unverified if the row is. ExtensionError where an extension repeats one of them.
-    """
     names = architectures()[arch]
-    facts: dict[str, str] = {}
-    unverified: set[str] = set()
-    sources: dict[str, None] = {}
-    for row in rows(table := f"operating_systems/{ident}.tsv"):
-        field, text = row["field"], row["value"]
-        if field == "base":
-            base = _read(text, arch)
-            _check_extensions(table, text, base.facts)
-            facts |= base.facts
-            unverified |= base.unverified if not row["unverified"] else base.facts.keys() - names.keys()
-            sources.update(dict.fromkeys(base.source))
-            continue
-        unverified.discard(field)
-        if "{" in text:
-            text = _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), text)
-        facts[field] = text
-        if row["unverified"]:
-            unverified.add(field)
-        sources.update(dict.fromkeys(row["source"].split()))
+    table = _rows_of(ident)
+    facts = {
+        field: _PLACEHOLDER.sub(lambda match: names.get(match[1], match[0]), row["value"])
+        for field, row in table.items()
+    }
     facts |= {name: text for name, text in names.items() if name != "multiarch"}
-    return OperatingSystem(ident, facts, frozenset(unverified), tuple(sources), arch)
+    unverified = frozenset(field for field, row in table.items() if row["unverified"])
+    sources = dict.fromkeys(code for row in table.values() for code in row["source"].split())
+    return OperatingSystem(ident, facts, unverified, tuple(sources), arch)
 
 
-def _check_extensions(table: str, base: str, facts: Mapping[str, str]) -> None:
+@cache
+def _rows_of(ident: str) -> dict[str, dict[str, str]]:
+    """Field → its row. A row `base` names a system whose facts hold here as well where the file has none: with the
+    marks that they have there, or all unverified if the row is. ExtensionError where an extension repeats one of them.
+    """
+    fields: dict[str, dict[str, str]] = {}
+    for row in rows(table := f"operating_systems/{ident}.tsv"):
+        if row["field"] != "base":
+            fields[row["field"]] = row
+            continue
+        base = _rows_of(row["value"])
+        _check_extensions(table, row["value"], base)
+        marks = {"unverified": "value"} if row["unverified"] else {}
+        fields |= {field: {**of_base, **marks} for field, of_base in base.items()}
+    return fields
+
+
+def _check_extensions(table: str, base: str, facts: Mapping[str, object]) -> None:
     """ExtensionError for a row that an extension adds to the table of a system and that is one of ours in its base."""
     for extension in extensions():
         ours = facts.keys() - {name for other in tables_of(base) for name in tables.names_of(extension, other)}
