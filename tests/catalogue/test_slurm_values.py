@@ -186,12 +186,7 @@ def test_every_key_of_a_plugin_exists() -> None:
     ],
 )
 def test_defaults(key: str, release: str, value: str | None) -> None:
-    assert slurm_values.default(key, SlurmRelease(release)) == value
-
-
-def test_defaults_are_of_known_keys() -> None:
-    for row in rows("slurm_defaults.tsv"):
-        assert slurm.key("slurm.conf", row["key"]) is not None
+    assert slurm.default("slurm.conf", "", key, SlurmRelease(release)) == value
 
 
 @pytest.mark.parametrize(

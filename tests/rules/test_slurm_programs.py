@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.catalogue import slurm
 from clustergen.catalogue.tables import rows
+from clustergen.slurmrules.programs import _BY_FORM
 from strategies.findings import TINY, changed, findings
 from strategies.lint_reports import HEAD, report
 
@@ -28,7 +28,10 @@ def warned(fields: str, *, version: str = "24.11") -> list[str]:
     return [place for code, place in findings(text) if code == CODE]
 
 
-@pytest.mark.parametrize("key", [row["key"] for row in rows("slurm_programs.tsv") if row["file"] == "slurm.conf"])
+PROGRAMS = [row for row in rows("slurm_keys.tsv") if row["program"]]
+
+
+@pytest.mark.parametrize("key", [row["key"] for row in PROGRAMS if row["file"] == "slurm.conf"])
 def test_every_program_of_slurm_conf(key: str) -> None:
     paths = {"PluginDir": "/usr/lib/slurm:/tmp/x", "CertmgrParameters": "a=1,sign_csr_script=/tmp/x"}
     paths |= {"CertgenParameters": "keygen_script=/tmp/x", "JobCompLoc": "/tmp/x"}
@@ -42,9 +45,10 @@ def test_every_program_of_slurm_conf(key: str) -> None:
         assert warned(f"options: {{{key}: '{text}'{beside}}}", version="26.05") == ["/tmp/x"]
 
 
-@pytest.mark.parametrize("row", list(rows("slurm_programs.tsv")), ids=lambda row: f"{row['block']}.{row['key']}")
-def test_the_table_names_keys_of_slurm(row: dict[str, str]) -> None:
-    assert slurm.key(row["file"], row["key"], row["block"]) is not None
+def test_the_table_has_known_words() -> None:
+    users, forms, *_ = zip(*(f"{row['program']} -".split()[:3] for row in PROGRAMS), strict=True)
+    assert set(users) == {"root", "SlurmUser", "user"}
+    assert set(forms) == set(_BY_FORM)
 
 
 @pytest.mark.parametrize(

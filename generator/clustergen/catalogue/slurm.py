@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from clustergen.catalogue.tables import cells, listed, row_reader
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
 KeyState = Literal["known", "too-new", "defunct", "refused", "removed"]
+
+
+@record
+class SlurmText:
+    """The form of a key's text, by the name that slurmrules.forms knows, and what a daemon does with any other text."""
+
+    form: str
+    beyond: str
+
+
+@record
+class SlurmProgram:
+    """As whom Slurm runs or loads what a key names. The head of slurm_keys.tsv explains the words."""
+
+    user: str
+    form: str
+    condition: str = ""
 
 
 @record
@@ -34,6 +52,14 @@ class SlurmKey:
     unit: str = ""
     instead: str = ""
     """The key that took its place."""
+    defaults: tuple[tuple[SlurmRelease | None, str], ...] = ()
+    """What Slurm takes where the key is absent, each from a release on."""
+    meaning: str = ""
+    """How a value is read, where that is more than its text or the type."""
+    same: tuple[tuple[str, str], ...] = ()
+    """Word, in lower case → the word that it means as well; an empty one where it is as good as absent."""
+    text: SlurmText | None = None
+    program: SlurmProgram | None = None
     note: str = ""
     source: str = ""
 
@@ -44,6 +70,30 @@ class SlurmKey:
     def stops(self, release: SlurmRelease) -> bool:
         """True if the release's daemons stop at the key."""
         return self.state(release) in ("too-new", "refused", "removed")
+
+
+def _defaults(text: str) -> tuple[tuple[SlurmRelease | None, str], ...]:
+    pairs = (_SINCE.fullmatch(word) for word in text.split())
+    return tuple((SlurmRelease(pair[1]) if pair[1] else None, pair[2]) for pair in pairs if pair)
+
+
+def _same(text: str) -> tuple[tuple[str, str], ...]:
+    pairs: list[tuple[str, str]] = []
+    for group in text.lower().split():
+        first, *others = group.split("=")
+        pairs += [(other, first) for other in others if other]
+        if others == [""]:
+            pairs.append((first, ""))
+    return tuple(pairs)
+
+
+_SINCE = re.compile(r"(?:(\d+\.\d+):)?(.+)")
+_READERS: dict[str, Callable[[str], Any]] = {
+    "defaults": _defaults,
+    "same": _same,
+    "text": lambda text: SlurmText(*text.split()),
+    "program": lambda text: SlurmProgram(*text.split()),
+}
 
 
 def state_in(
@@ -107,7 +157,7 @@ def _keys() -> tuple[Callable[..., SlurmKey], dict[tuple[str, str], dict[str, li
     index: dict[tuple[str, str], dict[str, list[str]]] = {}
     for row in lines:
         index.setdefault((row[0], row[1]), {})[row[2].lower()] = row
-    return row_reader("slurm_keys.tsv", header, SlurmKey), index
+    return row_reader("slurm_keys.tsv", header, SlurmKey, **_READERS), index
 
 
 @cache
@@ -120,6 +170,13 @@ def _key(file: str, block: str, lower: str) -> SlurmKey | None:
 def key(file: str, name: str, block: str = "") -> SlurmKey | None:
     """The key of that name, in any case: `key("slurm.conf", "gres", "NodeName")` is Gres on a NodeName line."""
     return _key(file, block, name.lower())
+
+
+def default(file: str, block: str, name: str, release: SlurmRelease) -> str | None:
+    """The release's default of an absent key; None if the default or the key is not known."""
+    row = key(file, name, block)
+    stated = row.defaults if row is not None else ()
+    return next((value for since, value in reversed(stated) if since is None or release >= since), None)
 
 
 @cache

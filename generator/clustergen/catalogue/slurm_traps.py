@@ -1,4 +1,4 @@
-"""Texts that Slurm's keys take or refuse beyond their type, and values that it complains of."""
+"""Values of Slurm's keys that it complains of or that do no good, and names of keys that it never had."""
 
 from __future__ import annotations
 
@@ -6,21 +6,9 @@ import re
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.slurm_values import Outcome
 from clustergen.catalogue.tables import keyed, table
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
-
-
-@record
-class SlurmForm:
-    """The form of a key's text, by the name that slurmrules.forms knows, and what a daemon does with any other text."""
-
-    file: str
-    block: str
-    key: str
-    form: str
-    beyond: Outcome
 
 
 @record
@@ -46,14 +34,6 @@ class SlurmTrap:
         if (self.since is not None and release < self.since) or (self.until is not None and release >= self.until):
             return False
         return bool(self.pattern.search(text))
-
-
-_forms = keyed("slurm_forms.tsv", SlurmForm, lambda row: (row.file, row.block, row.key.lower()))
-
-
-def form(file: str, key: str, block: str = "") -> SlurmForm | None:
-    """The form of a key's text; None where its type says all."""
-    return _forms().get((file, block, key.lower()))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Values that Slurm's keys accept, by release: words of lists, plugins, defaults, bounds."""
+"""Values that Slurm's keys accept, by release: words of lists, plugins, bounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.slurm import KeyState, state_in
-from clustergen.catalogue.tables import cells, keyed, row_reader, table
+from clustergen.catalogue.tables import cells, keyed, row_reader
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -222,29 +222,6 @@ def takes_any_none(key: str, release: SlurmRelease) -> bool:
     if row is None or row.bare != ("none",):  # auth/none and cred/none are plugins like any other
         return False
     return row.since is not None and release >= row.since
-
-
-@record
-class _Default:
-    """The default of a key from a release on."""
-
-    key: str
-    since: SlurmRelease | None
-    value: str
-
-
-@cache
-def _defaults() -> dict[str, list[_Default]]:
-    defaults: dict[str, list[_Default]] = {}
-    for row in table("slurm_defaults.tsv", _Default):
-        defaults.setdefault(row.key.lower(), []).append(row)
-    return defaults
-
-
-def default(key: str, release: SlurmRelease) -> str | None:
-    """The release's default of an absent key; None if the default or the key is not known."""
-    rows = _defaults().get(key.lower(), ())
-    return next((row.value for row in reversed(rows) if row.since is None or release >= row.since), None)
 
 
 @record

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_jobs import AffectedJobs
-from clustergen.catalogue.slurm_meanings import default, meaning
+from clustergen.catalogue.slurm_meanings import meaning
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.lines import own_lines
 from clustergen.diff.values import canonical
@@ -29,7 +30,7 @@ class Conditions:
 
     def words(self, key: str) -> frozenset[str]:
         """The words of a list, in lower case and without their values."""
-        stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
+        stated = self._stated.get(key) or slurm.default(_FILE, "", key, self._release) or ""
         return frozenset(word.strip().partition("=")[0].lower() for word in stated.split(","))
 
     def _holds(self, condition: str) -> bool:
@@ -39,5 +40,5 @@ class Conditions:
         if operator == "~":
             return bool(self.words(key) & set(value.split("|"))) is not bool(negated)
         how = meaning(_FILE, "", key)
-        stated = self._stated.get(key) or default(_FILE, "", key, self._release) or ""
+        stated = self._stated.get(key) or slurm.default(_FILE, "", key, self._release) or ""
         return (canonical(how, key, stated) == canonical(how, key, value)) is not bool(negated)

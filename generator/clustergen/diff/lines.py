@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.slurm_meanings import default, meaning, spelled
+from clustergen.catalogue.slurm_meanings import meaning, spelled
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.diff.values import canonical, differing
 from clustergen.records import record
@@ -59,8 +59,8 @@ def differences(sides: Sides, block: str, old: Settings, new: Settings) -> Itera
         if same_release and old.get(key) == new.get(key):
             continue
         how = meaning(file, block, key)
-        before = old.get(key) or default(file, block, key, sides.old_release)
-        after = new.get(key) or default(file, block, key, sides.release)
+        before = old.get(key) or slurm.default(file, block, key, sides.old_release)
+        after = new.get(key) or slurm.default(file, block, key, sides.release)
         row = None if same_release else slurm.key(file, key, block)
         is_fatal = row is not None and row.stops(sides.release) and not row.stops(sides.old_release)
         if is_fatal or canonical(how, key, before or "") != canonical(how, key, after or ""):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.slurm_meanings import default
 from clustergen.diff.change import KINDS, Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, own_lines, settings, shown
 from clustergen.slurmconf import scalars
@@ -37,7 +36,7 @@ def _are_few_ids(sides: Sides, old: Settings, new: Settings) -> bool:
     """True if there are fewer job ids than before and than job records: Slurm then keeps only so many records."""
 
     def number(of: Settings, key: str) -> int:
-        return scalars.unsigned(of.get(key) or default("slurm.conf", "", key, sides.release) or "") or 0
+        return scalars.unsigned(of.get(key) or slurm.default("slurm.conf", "", key, sides.release) or "") or 0
 
     before, after = (number(of, "MaxJobId") - number(of, "FirstJobId") for of in (old, new))
     return after < before and after < number(new, "MaxJobCount")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from clustergen.catalogue import slurm_values
+from clustergen.catalogue import slurm
 from clustergen.diagnostics import ManifestPath
 from clustergen.hostlist import is_node_name
 from clustergen.hostlist.addresses import address_of
@@ -190,7 +190,7 @@ def _ports(draft: Draft, originals: Originals) -> None:
     dbd = originals.configs.get("slurmdbd.conf")
     slurm_port = originals.conf.value("AccountingStoragePort")
     dbd_port = dbd.value("DbdPort") if dbd else None
-    default = slurm_values.default("AccountingStoragePort", originals.release) or ""
+    default = slurm.default("slurm.conf", "", "AccountingStoragePort", originals.release) or ""
     texts = {setting.text if setting else default for setting in (slurm_port, *([dbd_port] if dbd else []))}
     port = number(next(iter(texts))) if len(texts) == 1 else None
     options: list[tuple[ManifestPath, str]] = []

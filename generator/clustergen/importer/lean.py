@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clustergen.catalogue import slurm
-from clustergen.catalogue.slurm_meanings import default, meaning, spelled
+from clustergen.catalogue.slurm_meanings import meaning, spelled
 from clustergen.diagnostics import ManifestPath
 from clustergen.diff.values import canonical
 from clustergen.importer.draft import Draft, Item, Origin
@@ -53,7 +53,7 @@ def _says_default(origin: Origin, originals: Originals) -> bool:
             return False
         how = meaning(file, block, key)
         for release in slurm.releases():
-            value = default(file, block, key, release)
+            value = slurm.default(file, block, key, release)
             if release >= originals.release and (
                 value is None or canonical(how, key, value) != canonical(how, key, origin.text)
             ):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_meanings import spelled
-from clustergen.catalogue.slurm_values import default, has_tokens, token
+from clustergen.catalogue.slurm_values import has_tokens, token
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.secret_values import could_be_secret
 from clustergen.diagnostics.secrets import is_secret
@@ -81,7 +81,8 @@ def _fast_schedule(draft: Draft, originals: Originals, origin: Origin) -> None:
 
 def _priority_type(draft: Draft, originals: Originals) -> None:
     """The section stands for priority/multifactor; with another type its keys are options."""
-    text = originals.conf.text("PriorityType") or default("PriorityType", originals.release) or ""
+    stated = originals.conf.text("PriorityType")
+    text = stated or slurm.default("slurm.conf", "", "PriorityType", originals.release) or ""
     items = list(draft.below((_SLURM, "priority")))
     option = draft.items.get((_SLURM, "options", "PriorityType"))
     if _plugin(text) != "multifactor":

@@ -10,7 +10,7 @@ from pathlib import Path
 from posixpath import dirname
 from typing import Any
 
-from clustergen.catalogue import slurm_programs
+from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
 from clustergen.cluster import contributions
 from clustergen.cluster.dcgm import Dcgm
@@ -292,9 +292,10 @@ def _missing_programs(document: Document, site: Path) -> dict[str, str]:
     """Key of slurm.options → value, for those that name a file which containers lack."""
     missing = {}
     for key, value in ((document.get("slurm") or {}).get("options") or {}).items():
-        row = slurm_programs.program("slurm.conf", "", key)
-        paths = str(value).split(":" if row and row.form == "directories" else ",")
-        if row and row.form in ("program", "directories") and not all(_is_present(path, site) for path in paths):
+        row = slurm.key("slurm.conf", key)
+        form = row.program.form if row and row.program else ""
+        paths = str(value).split(":" if form == "directories" else ",")
+        if form in ("program", "directories") and not all(_is_present(path, site) for path in paths):
             missing[key] = str(value)
     return missing
 

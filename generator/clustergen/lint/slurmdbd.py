@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 
-from clustergen.catalogue import slurm_values
+from clustergen.catalogue import slurm
 from clustergen.diagnostics import Severity
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
@@ -65,7 +65,7 @@ def agreement(site: Site) -> Iterator[LintFinding]:
     if config is None or site.slurm is None:
         return
     for theirs, ours in _SAME.items():
-        default = slurm_values.default(ours, site.release) or ""
+        default = slurm.default("slurm.conf", "", ours, site.release) or ""
         one, other = config.value(theirs), site.setting(ours)
         value, other_value = one.text if one else default, other.text if other else default
         spot = one or other

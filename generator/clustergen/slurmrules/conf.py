@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from clustergen.catalogue import slurm, slurm_values
+from clustergen.catalogue import slurm
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.slurmconf.scalars import NO_LIMIT, unsigned
 from clustergen.slurmrules.remarks import Remark
@@ -50,7 +50,7 @@ class Conf(ABC):
     def text(self, key: str) -> str:
         """The value of slurm.conf, or the release's default; empty where there is neither."""
         stated = self.stated(key)
-        return (slurm_values.default(key, self.release) or "") if stated is None else stated
+        return (slurm.default("slurm.conf", "", key, self.release) or "") if stated is None else stated
 
     def words(self, key: str) -> list[str]:
         """The words of a list, in lower case and without their values."""

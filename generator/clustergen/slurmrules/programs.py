@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from clustergen.catalogue.slurm_programs import SlurmProgram, program
+from clustergen.catalogue import slurm
 from clustergen.catalogue.system_paths import nearest, plain
 from clustergen.slurmrules.remarks import Outcome, Remark
 
@@ -32,7 +32,8 @@ def remarks(
     `text_of`: another key of the file → its value, with Slurm's default. `writable`: an absolute path → why users can
     write there, beside what the catalogue says of the directories that every node has.
     """
-    row = program(file, block, key)
+    slurm_key = slurm.key(file, key, block)
+    row = slurm_key.program if slurm_key else None
     if row is None or not _applies(row, text_of):
         return
     for match in _BY_FORM[row.form].finditer(text):
@@ -44,7 +45,7 @@ def remarks(
         yield Remark("program-writable", f"{_runs(row, path)}, {reason}", _HINT, Outcome.SILENT, at)
 
 
-def _applies(row: SlurmProgram, text_of: Callable[[str], str]) -> bool:
+def _applies(row: slurm.SlurmProgram, text_of: Callable[[str], str]) -> bool:
     key, _, value = row.condition.partition("=")
     return not key or text_of(key).lower().rpartition("/")[2] == value.rpartition("/")[2]
 
@@ -54,12 +55,12 @@ def _listed(path: str) -> str | None:
     return f"and users can write to {row.path}" if row.users else None
 
 
-def _is_own(row: SlurmProgram, path: str, user: str) -> bool:
+def _is_own(row: slurm.SlurmProgram, path: str, user: str) -> bool:
     """True if the user that runs the program owns the home directory that it is in."""
     return row.user == "SlurmUser" and bool(user) and plain(path).startswith(f"/home/{user}/")
 
 
-def _runs(row: SlurmProgram, path: str) -> str:
+def _runs(row: slurm.SlurmProgram, path: str) -> str:
     whom = {"root": "root", "SlurmUser": "SlurmUser", "user": "the user of each job"}[row.user]
     if row.form in ("directories", "configuration"):
         return f"Slurm loads plugins from {path} as {whom}"

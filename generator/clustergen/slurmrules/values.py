@@ -263,7 +263,7 @@ def _near_plugin(name: str, names: list[str]) -> str | None:
 
 def form(row: slurm.SlurmKey, text: str) -> Iterator[Remark]:
     """A text that does not have the form that the key's own reader wants."""
-    expected = slurm_traps.form(row.file, row.key, row.block)
+    expected = row.text
     if expected is not None and not FORMS[expected.form].reads(text):
         message = f"'{row.key}' must be {FORMS[expected.form].expected}, not '{text}'"
         hint, instead = _slurm_duration(text) if expected.form == "duration" else (None, None)
