@@ -24,7 +24,7 @@ class SlurmText:
 
 @record
 class SlurmProgram:
-    """As whom Slurm runs or loads what a key names. The head of slurm_keys.tsv explains the words."""
+    """The user as whom Slurm runs or loads the file of a key. The head of slurm_keys.tsv explains the words."""
 
     user: str
     form: str
@@ -53,7 +53,7 @@ class SlurmKey:
     instead: str = ""
     """The key that took its place."""
     defaults: tuple[tuple[SlurmRelease | None, str], ...] = ()
-    """What Slurm takes where the key is absent, each from a release on."""
+    """The values that Slurm takes where the key is absent, each from a release on."""
     meaning: str = ""
     """How a value is read, where that is more than its text or the type."""
     same: tuple[tuple[str, str], ...] = ()

@@ -14,9 +14,9 @@ from clustergen.records import record
 
 @record
 class BeegfsKey:
-    """One key of one file of BeeGFS."""
+    """One key of files of BeeGFS."""
 
-    file: str
+    files: tuple[str, ...]
     key: str
     shipped: bool
     """True: the packaged file has it; others appear in the source alone."""
@@ -68,7 +68,8 @@ def _beegfs() -> tuple[Callable[..., BeegfsKey], dict[str, dict[str, list[str]]]
     header, lines = cells("beegfs_keys.tsv")
     index: dict[str, dict[str, list[str]]] = {}
     for row in lines:
-        index.setdefault(row[0], {})[row[1]] = row
+        for file in row[0].split():
+            index.setdefault(file, {})[row[1]] = row
     return row_reader("beegfs_keys.tsv", header, BeegfsKey), index
 
 

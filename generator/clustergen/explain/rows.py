@@ -101,7 +101,7 @@ def _name(row: Any) -> str:
     parts = [getattr(row, name) for name in field_names(row)[:3]]
     texts = [part for part in parts if isinstance(part, str) and part]
     kind = type(row).__name__
-    if kind in ("SlurmKey", "BeegfsKey"):
+    if kind == "SlurmKey":
         return " ".join(texts)
     return texts[0] if texts else kind
 
