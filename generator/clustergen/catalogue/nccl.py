@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from clustergen.catalogue.tables import NOTHING, cells, keyed, row_reader, rows
+from clustergen.catalogue.tables import NOTHING, Indexed, keyed, rows
 from clustergen.catalogue.versions import NcclVersion
 from clustergen.records import record
 
@@ -82,36 +81,28 @@ def _default(text: str) -> tuple[NcclVersion | None, int]:
     return (NcclVersion(since) if colon else None, int(number))
 
 
-@cache
-def _rows() -> tuple[Callable[..., NcclParam], dict[str, list[str]]]:
-    """The reader that makes a parameter of a row, and the rows by name."""
-    header, lines = cells("nccl_params.tsv")
-    read = row_reader(
-        "nccl_params.tsv",
-        header,
-        NcclParam,
-        defaults=lambda text: tuple(map(_default, text.split())),
-        values=lambda text: tuple(text.split("|")) if text else (),
-    )
-    return read, {row[0]: row for row in lines}
+_params = Indexed(
+    "nccl_params.tsv",
+    NcclParam,
+    lambda row: [("", row[0])],
+    defaults=lambda text: tuple(map(_default, text.split())),
+    values=lambda text: tuple(text.split("|")) if text else (),
+)
 
 
 def nccl_names() -> tuple[str, ...]:
     """All names, sorted."""
-    return tuple(_rows()[1])
+    return tuple(_params.cells[""])
 
 
-@cache
 def nccl_param(name: str) -> NcclParam | None:
     """The parameter of that exact name; NCCL minds the case."""
-    read, index = _rows()
-    row = index.get(name)
-    return read(row) if row is not None else None
+    return _params.row("", name)
 
 
 def nccl_params() -> dict[str, NcclParam]:
     """All parameters by name."""
-    return {name: param for name in nccl_names() if (param := nccl_param(name)) is not None}
+    return {row.name: row for row in _params.rows("")}
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
-from clustergen.catalogue.tables import cells, listed, row_reader
+from clustergen.catalogue.tables import Indexed, listed
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -150,26 +150,13 @@ def accepts(newer: SlurmRelease, older: SlurmRelease) -> bool | None:
     return older in all_releases[newer]
 
 
-@cache
-def _keys() -> tuple[Callable[..., SlurmKey], dict[tuple[str, str], dict[str, list[str]]]]:
-    """The reader that makes a key of a row; and file and block → key in lower case → its row."""
-    header, lines = cells("slurm_keys.tsv")
-    index: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for row in lines:
-        index.setdefault((row[0], row[1]), {})[row[2].lower()] = row
-    return row_reader("slurm_keys.tsv", header, SlurmKey, **_READERS), index
-
-
-@cache
-def _key(file: str, block: str, lower: str) -> SlurmKey | None:
-    read, index = _keys()
-    row = index.get((file, block), {}).get(lower)
-    return read(row) if row is not None else None
+_keys = Indexed("slurm_keys.tsv", SlurmKey, lambda row: [((row[0], row[1]), row[2].lower())], **_READERS)
+"""By file and block, and key in lower case."""
 
 
 def key(file: str, name: str, block: str = "") -> SlurmKey | None:
     """The key of that name, in any case: `key("slurm.conf", "gres", "NodeName")` is Gres on a NodeName line."""
-    return _key(file, block, name.lower())
+    return _keys.row((file, block), name.lower())
 
 
 def default(file: str, block: str, name: str, release: SlurmRelease) -> str | None:
@@ -182,8 +169,7 @@ def default(file: str, block: str, name: str, release: SlurmRelease) -> str | No
 @cache
 def keys(file: str, block: str = "") -> tuple[SlurmKey, ...]:
     """All keys of a file's own lines, or of the lines that `block` opens, in the order of the table."""
-    names = _keys()[1].get((file, block), {})
-    return tuple(row for name in names if (row := _key(file, block, name)) is not None)
+    return _keys.rows((file, block))
 
 
 @cache
@@ -191,8 +177,8 @@ def key_tables(file: str) -> dict[str, tuple[str, ...]] | None:
     """The tables that `slurmconf.parse` needs for a file: block → the keys that any release reads there; None where its
     keys are not in the catalogue. For one release, see `key`.
     """
-    index = _keys()[1]
-    tables = {block: tuple(row[2] for row in names.values()) for (name, block), names in index.items() if name == file}
+    rows = _keys.cells.items()
+    tables = {block: tuple(row[2] for row in names.values()) for (name, block), names in rows if name == file}
     return tables or None
 
 
@@ -200,7 +186,7 @@ def key_tables(file: str) -> dict[str, tuple[str, ...]] | None:
 def files() -> dict[str, tuple[str, ...]]:
     """Every file with keys here → the blocks that it has besides its own lines."""
     blocks_by_file: dict[str, list[str]] = {}
-    for file, block in _keys()[1]:
+    for file, block in _keys.cells:
         blocks = blocks_by_file.setdefault(file, [])
         if block:
             blocks.append(block)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
 from clustergen.catalogue.operating_systems import OperatingSystem, operating_systems
 from clustergen.catalogue.slurm import KeyState, state_in
-from clustergen.catalogue.tables import cells, keyed, row_reader
+from clustergen.catalogue.tables import Indexed, cells, keyed, row_reader
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.records import record
 
@@ -65,44 +64,29 @@ class SlurmPlugin:
         return tuple(name for name in self.packages.get(os.id) or () if name not in with_daemons)
 
 
-@cache
-def _tokens() -> tuple[Callable[..., SlurmToken], dict[str, dict[str, list[str]]]]:
-    """The reader that makes a word of a row; and key → word → its row, both in lower case."""
-    header, lines = cells("slurm_tokens.tsv")
-    index: dict[str, dict[str, list[str]]] = {}
-    for row in lines:
-        index.setdefault(row[0].lower(), {})[row[1].lower()] = row
-    return row_reader("slurm_tokens.tsv", header, SlurmToken), index
-
-
-@cache
-def _token(key: str, word: str) -> SlurmToken | None:
-    read, index = _tokens()
-    row = index.get(key, {}).get(word)
-    return read(row) if row is not None else None
+_tokens = Indexed("slurm_tokens.tsv", SlurmToken, lambda row: [(row[0].lower(), row[1].lower())])
+"""By key and word, both in lower case."""
 
 
 def has_tokens(key: str) -> bool:
     """True if the words of that key of slurm.conf are known here."""
-    return key.lower() in _tokens()[1]
+    return key.lower() in _tokens.cells
 
 
 def token(key: str, word: str) -> SlurmToken | None:
     """The word of that key, in any case, with or without `=value`."""
-    return _token(key.lower(), word.partition("=")[0].strip().lower())
+    return _tokens.row(key.lower(), word.partition("=")[0].strip().lower())
 
 
 @cache
 def tokens(key: str) -> tuple[SlurmToken, ...]:
     """All words of that key."""
-    words = _tokens()[1].get(key.lower(), {})
-    return tuple(row for word in words if (row := _token(key.lower(), word)) is not None)
+    return _tokens.rows(key.lower())
 
 
 def keys_with_token(word: str) -> tuple[str, ...]:
     """The keys that have a word of that name."""
-    index = _tokens()[1]
-    return tuple(next(iter(words.values()))[0] for words in index.values() if word.lower() in words)
+    return tuple(next(iter(words.values()))[0] for words in _tokens.cells.values() if word.lower() in words)
 
 
 def unknown_token(key: str) -> Outcome:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 
 from clustergen.catalogue.operating_systems import OperatingSystem
-from clustergen.catalogue.tables import NOTHING, cells, keyed, row_reader
+from clustergen.catalogue.tables import NOTHING, Indexed, keyed
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.records import record
 
@@ -62,29 +60,18 @@ class MountOption:
     unverified: frozenset[str] = NOTHING
 
 
-@cache
-def _beegfs() -> tuple[Callable[..., BeegfsKey], dict[str, dict[str, list[str]]]]:
-    """The reader that makes a key of a row, and file → key → its row."""
-    header, lines = cells("beegfs_keys.tsv")
-    index: dict[str, dict[str, list[str]]] = {}
-    for row in lines:
-        for file in row[0].split():
-            index.setdefault(file, {})[row[1]] = row
-    return row_reader("beegfs_keys.tsv", header, BeegfsKey), index
+_beegfs = Indexed("beegfs_keys.tsv", BeegfsKey, lambda row: [(file, row[1]) for file in row[0].split()])
+"""By file and key."""
 
 
-@cache
 def beegfs_key(file: str, key: str) -> BeegfsKey | None:
     """The key of `beegfs-client.conf`, `beegfs-mgmtd.toml` …; BeeGFS minds the case."""
-    read, index = _beegfs()
-    row = index.get(file, {}).get(key)
-    return read(row) if row is not None else None
+    return _beegfs.row(file, key)
 
 
 def beegfs_keys(file: str, version: BeegfsVersion) -> tuple[BeegfsKey, ...]:
     """All keys of the file that the release knows; empty when it has no such file."""
-    names = _beegfs()[1].get(file, {})
-    return tuple(key for name in names if (key := beegfs_key(file, name)) is not None and key.known_in(version))
+    return tuple(key for key in _beegfs.rows(file) if key.known_in(version))
 
 
 def _release(text: str) -> tuple[int, ...]:

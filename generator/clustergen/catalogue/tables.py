@@ -8,10 +8,10 @@ people.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from clustergen.diagnostics.words import did_you_mean
 from clustergen.feature import Attributed, ExtensionError, Feature, extensions
@@ -138,6 +138,43 @@ def row_reader(name: str, header: Sequence[str], kind: type[T], **readers: Calla
         return kind(**values)
 
     return record_of
+
+
+class Indexed(Generic[K, T]):
+    """A large table: places, such as files, with names in them. A row becomes a record when somebody asks for it."""
+
+    def __init__(
+        self, name: str, kind: type[T], keys_of: Callable[[list[str]], Iterable[tuple[K, str]]], **readers: Any
+    ) -> None:
+        self._name = name
+        self._keys_of = keys_of
+        self._kind = kind
+        self._readers = readers
+        self._records: dict[tuple[K, str], T] = {}
+
+    @cached_property
+    def _content(self) -> tuple[Callable[..., T], dict[K, dict[str, list[str]]]]:
+        header, lines = cells(self._name)
+        index: dict[K, dict[str, list[str]]] = {}
+        for row in lines:
+            for place, name in self._keys_of(row):
+                index.setdefault(place, {})[name] = row
+        return row_reader(self._name, header, self._kind, **self._readers), index
+
+    @property
+    def cells(self) -> Mapping[K, Mapping[str, Sequence[str]]]:
+        """The texts of each row, by place and name."""
+        return self._content[1]
+
+    def row(self, place: K, name: str) -> T | None:
+        read, index = self._content
+        if (place, name) not in self._records and (row := index.get(place, {}).get(name)) is not None:
+            self._records[place, name] = read(row)
+        return self._records.get((place, name))
+
+    def rows(self, place: K) -> tuple[T, ...]:
+        """All rows of a place, in the order of the table."""
+        return tuple(row for name in self.cells.get(place, ()) if (row := self.row(place, name)) is not None)
 
 
 def words(text: str) -> tuple[str, ...]:
