@@ -3,6 +3,7 @@
 import pytest
 
 from clustergen.catalogue import cabling, facility, hardware, netbox, systems
+from clustergen.catalogue.figures import figure, figures
 
 
 @pytest.mark.parametrize("rack", facility.rack_systems().values(), ids=lambda r: r.id)
@@ -27,10 +28,10 @@ def test_heat_and_air_of_a_b200_are_those_of_the_guide_and_the_deck() -> None:
 
 
 def test_figures_are_found_by_key() -> None:
-    assert facility.facility_value("breaker_derate") == 0.8
-    assert facility.facility_figures()["cable_slack"].is_unconfirmed
+    assert figure("breaker_derate") == 0.8
+    assert "value" in figures()["cable_slack"].unverified
     with pytest.raises(KeyError):
-        facility.facility_value("breaker")
+        figure("breaker")
 
 
 @pytest.mark.parametrize("switch", hardware.switches().values(), ids=lambda s: s.id)

@@ -3,12 +3,48 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from clustergen.catalogue.figures import figure
 from clustergen.catalogue.hardware import gpus
-from clustergen.catalogue.training import PublishedRun, gpu_precisions, published_runs, tflops, training_value
+from clustergen.catalogue.tables import row_reader
+from clustergen.catalogue.training import gpu_precisions, tflops
 from clustergen.features.facility.training import Form, Machine, Model, step
+from clustergen.records import record
 
+_FILE = Path(__file__).parents[1] / "fixtures" / "training_runs.tsv"
 _PLACE = re.compile(r"(<!-- training runs -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+@record
+class PublishedRun:
+    """A training run whose time was published. Zero: not stated."""
+
+    run: str
+    parameters: float
+    layers: int
+    hidden: int
+    sequence: int
+    batch: float
+    """Tokens of a step."""
+    tokens: float
+    precision: str
+    gpu: str
+    """Id in `hardware.gpus()`."""
+    gpus: int
+    node_gpus: int
+    node_gbit: int
+    """Fabric ports of a node together, in Gb/s."""
+    tensor: int
+    pipeline: int
+    recompute: int
+    days: float
+
+
+def published_runs() -> list[PublishedRun]:
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    header, *rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return list(map(row_reader(_FILE.name, header, PublishedRun), rows))
 
 
 def machine_of(run: PublishedRun) -> Machine:
@@ -23,7 +59,7 @@ def machine_of(run: PublishedRun) -> Machine:
         reached=gpu_precisions()[gpu.sm, run.precision].reached,
         inner=gpu.nvlink_gb_s / 2 * 1e9,
         outer=run.node_gbit / 8 * 1e9,
-        latency=training_value("latency_ring_net") / 1e6,
+        latency=figure("latency_ring_net") / 1e6,
     )
 
 
@@ -40,7 +76,7 @@ def form_of(run: PublishedRun) -> Form:
 def days_of(run: PublishedRun) -> float:
     """The estimate."""
     seconds = step(machine_of(run), model_of(run), form_of(run)).seconds
-    return run.tokens / run.batch * seconds / 86400 / training_value("effective_time")
+    return run.tokens / run.batch * seconds / 86400 / figure("effective_time")
 
 
 def runs_filled(text: str) -> str:

@@ -1,26 +1,10 @@
-"""Racks, power and cooling: figures that plans start from, and racks that are sold whole."""
+"""Racks that are sold whole, PDUs, coolant distribution units, and the air and coolant that carry heat away."""
 
 from __future__ import annotations
 
+from clustergen.catalogue.figures import figure
 from clustergen.catalogue.tables import NOTHING, keyed
 from clustergen.records import record
-
-
-@record
-class FacilityFigure:
-    """One figure with its unit."""
-
-    key: str
-    value: float
-    unit: str
-    note: str = ""
-    unverified: frozenset[str] = NOTHING
-    source: tuple[str, ...] = ()
-
-    @property
-    def is_unconfirmed(self) -> bool:
-        """True if no source confirmed the figure."""
-        return "value" in self.unverified
 
 
 @record
@@ -98,15 +82,6 @@ cdus = keyed("cdus.tsv", Cdu, lambda row: row.id)
 """All coolant distribution units by id."""
 pdus = keyed("pdus.tsv", Pdu, lambda row: row.id)
 """All rack PDUs by id."""
-facility_figures = keyed("facility.tsv", FacilityFigure, lambda row: row.key)
-"""All figures by key."""
-
-
-def facility_value(key: str) -> float:
-    """The figure of that key, in the unit of its row in facility.tsv; KeyError for an unknown key."""
-    return facility_figures()[key].value
-
-
 rack_systems = keyed("rack_systems.tsv", RackSystem, lambda row: row.id)
 """All racks that are sold whole, by id."""
 
@@ -118,14 +93,14 @@ def rack_system_of(system: str) -> RackSystem | None:
 
 def heat_btu_h(watts: float) -> float:
     """Heat in BTU/h of `watts` of electrical power."""
-    return watts * facility_value("heat_btu")
+    return watts * figure("heat_btu")
 
 
 def airflow_cfm(watts: float) -> float:
     """Cooling air in CFM that a room is sized with for `watts`, where the maker of the device prints no airflow."""
-    return watts / 1000 * facility_value("airflow_per_kw")
+    return watts / 1000 * figure("airflow_per_kw")
 
 
 def flow_l_per_minute(coolant: str, watts: float, rise_k: float) -> float:
     """Litres a minute of `coolant` that carry `watts` away and get warmer by `rise_k`."""
-    return facility_value(f"{coolant}_flow") * watts / 1000 / rise_k
+    return figure(f"{coolant}_flow") * watts / 1000 / rise_k

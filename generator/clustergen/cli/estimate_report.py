@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clustergen.catalogue.training import training_value
+from clustergen.catalogue.figures import figure
 from clustergen.cli.facility_report import table
 from clustergen.cluster.facility import Facility, Training
 from clustergen.cluster.model import Cluster
@@ -46,7 +46,7 @@ def shown(cluster: Cluster, runs: Mapping[str, Training], form: str) -> tuple[st
 def _cells(one: Run) -> Iterator[tuple[str, str]]:
     """Name of a figure and its value with the unit."""
     step = one.step
-    band = training_value("band")
+    band = figure("band")
     yield "GPUs", f"{one.gpus:,} {one.type}"
     yield "nodes", f"{one.nodes:,}"
     yield "parallelism", str(step.form) if step else "does not fit"

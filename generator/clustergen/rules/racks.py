@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from clustergen.catalogue.facility import facility_value
+from clustergen.catalogue.figures import figure
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, Rack
 from clustergen.cluster.power import kilowatts
@@ -124,7 +124,7 @@ def _of_depth(one: RackLoad) -> Iterator[Finding]:
     deepest = max(alone, key=lambda device: device.depth_mm or 0, default=None)
     if deepest is None or not deepest.depth_mm or not rack.depth_mm:
         return
-    spare = int(facility_value("rack_depth_spare"))
+    spare = int(figure("rack_depth_spare"))
     path: ManifestPath = ("racks", rack.entry, "depth")
     doubt = ", which no source confirms" if "depth" in deepest.unconfirmed else ""
     device = f"{deepest.name} ({deepest.title}) is {deepest.depth_mm} mm deep{doubt}"

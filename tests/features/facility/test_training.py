@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from clustergen.catalogue.figures import figure
 from clustergen.catalogue.hardware import gpus
-from clustergen.catalogue.training import PublishedRun, precisions_of, published_runs, tflops, training_value
+from clustergen.catalogue.training import precisions_of, tflops
 from clustergen.features.facility.estimates import all_reduces, ring_latency, tree_latency
 from clustergen.features.facility.training import Form, Machine, Model, best, fits, forms, memory, shape, step
 from strategies.pages import ROOT
-from strategies.training_runs import days_of, form_of, machine_of, model_of, runs_filled
+from strategies.training_runs import PublishedRun, days_of, form_of, machine_of, model_of, published_runs, runs_filled
 from strategies.trees import cluster_of, codes_of, manifest
 
 RUN = {"parameters": "7B", "token_count": "100B"}
@@ -17,7 +18,7 @@ RUN = {"parameters": "7B", "token_count": "100B"}
 
 @pytest.mark.parametrize("run", published_runs(), ids=lambda run: run.run)
 def test_a_published_run_is_within_the_band(run: PublishedRun) -> None:
-    assert run.days / days_of(run) == pytest.approx(1, abs=training_value("band"))
+    assert run.days / days_of(run) == pytest.approx(1, abs=figure("band"))
 
 
 def test_the_page_has_todays_estimates() -> None:

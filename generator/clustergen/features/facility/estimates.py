@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from clustergen.catalogue.training import training_value
+from clustergen.catalogue.figures import figure
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster, NodeType, Switch, once_per_cluster
 from clustergen.cluster.nvlink import domain_nodes
@@ -120,7 +120,7 @@ def tree_latency(gpus: int, nodes: int) -> float:
 
 def _latency(way: str) -> float:
     """Of one step, in µs."""
-    return training_value(f"latency_{way}")
+    return figure(f"latency_{way}")
 
 
 def tree_seconds(size: Bytes, bus: ByteRate) -> float:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from clustergen.catalogue.acceptance import shares
 from clustergen.catalogue.facility import rack_system_of
-from clustergen.catalogue.training import gpu_precisions, precisions_of, tflops, training_value
+from clustergen.catalogue.figures import figure
+from clustergen.catalogue.training import gpu_precisions, precisions_of, tflops
 from clustergen.cluster.facility import Facility, Training
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
@@ -255,7 +256,7 @@ def machine(cluster: Cluster, run: Training, node_type: NodeType, gpus: int) -> 
         inner = fitted.model.nvlink_gb_s / 2 * 10**9
     else:
         way = shares().get(f"pcie-gen{fitted.model.pcie_gen}")
-        inner = way.possible * 10**9 * training_value("pcie_share") if way and way.possible else 0.0
+        inner = way.possible * 10**9 * figure("pcie_share") if way and way.possible else 0.0
     fabric = cluster.networks.fabric
     rate = fabric.rate_gbit if fabric else None
     speeds = [min(filter(None, (rate, port.max_gbit)), default=0) for port in node_type.fabric_ports()]
@@ -265,10 +266,10 @@ def machine(cluster: Cluster, run: Training, node_type: NodeType, gpus: int) -> 
         domain_gpus=fitted.count * nodes,
         memory=(fitted.model.memory_gb or 0) * 10**9,
         flops=flops,
-        reached=run.reached or (precision.reached if precision else training_value("reached")),
+        reached=run.reached or (precision.reached if precision else figure("reached")),
         inner=inner,
         outer=nodes * sum(speeds) / 8 * 10**9,
-        latency=training_value("latency_ring_net") / 10**6,
+        latency=figure("latency_ring_net") / 10**6,
     )
 
 
@@ -339,12 +340,12 @@ def _checkpoint(cluster: Cluster, run: Training, size: Model, nodes: int) -> tup
 
 def _storage(cluster: Cluster, run: Training, size: Model, tokens_s: float | None) -> Storage:
     place = _fastest(cluster)
-    window = run.checkpoint_every_s * training_value("checkpoint_share")
+    window = run.checkpoint_every_s * figure("checkpoint_share")
     return Storage(
         name=place[0] if place else None,
         bandwidth=place[1] if place else None,
         for_checkpoints=size.checkpoint / window,
-        for_data=tokens_s * training_value("token_bytes") if tokens_s else None,
+        for_data=tokens_s * figure("token_bytes") if tokens_s else None,
     )
 
 

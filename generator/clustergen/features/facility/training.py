@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from clustergen.catalogue.training import training_value
+from clustergen.catalogue.figures import figure
 from clustergen.records import record
 
 MICRO_BATCHES = (1, 2, 4, 8, 16)  # sequences
@@ -50,11 +50,11 @@ class Model:
 
     @property
     def weight_bytes(self) -> float:
-        return training_value("weight_bytes_32" if self.precision in WIDE else "weight_bytes")
+        return figure("weight_bytes_32" if self.precision in WIDE else "weight_bytes")
 
     @property
     def optimizer_bytes(self) -> float:
-        return training_value("optimizer_bytes_32" if self.precision in WIDE else "optimizer_bytes")
+        return figure("optimizer_bytes_32" if self.precision in WIDE else "optimizer_bytes")
 
     @property
     def checkpoint(self) -> float:
@@ -64,7 +64,7 @@ class Model:
 
 def shape(parameters: float) -> tuple[int, int]:
     """Layers and hidden size of a model that states neither: N = 12 L h², and h is a multiple of L."""
-    width = training_value("width")
+    width = figure("width")
     layers = max(1, round((parameters / 12 / width**2) ** (1 / 3)))
     return layers, max(1, round(math.sqrt(parameters / 12 / layers)))
 
@@ -136,8 +136,8 @@ def memory(machine: Machine, model: Model, form: Form) -> float:
     part = model.parameters / (form.tensor * form.pipeline)
     states = 2 * model.weight_bytes + model.optimizer_bytes
     tokens = form.micro * model.sequence * model.hidden
-    layer = training_value("activation_bytes") * tokens / form.tensor
-    kept = training_value("recomputed_bytes") * tokens / form.tensor * model.layers + layer
+    layer = figure("activation_bytes") * tokens / form.tensor
+    kept = figure("recomputed_bytes") * tokens / form.tensor * model.layers + layer
     activations = kept if form.recompute else layer * model.layers
     if form.name == "data":
         return part * states + activations
@@ -152,7 +152,7 @@ def fits(machine: Machine, model: Model, form: Form) -> bool:
 
 def usable(machine: Machine) -> float:
     """Bytes of a GPU that a model may use."""
-    return machine.memory * training_value("memory_share")
+    return machine.memory * figure("memory_share")
 
 
 def step(machine: Machine, model: Model, form: Form) -> Step:
@@ -161,14 +161,14 @@ def step(machine: Machine, model: Model, form: Form) -> Step:
     rounds = max(1.0, model.batch / (form.micro * model.sequence * replicas))  # micro batches, one after the other
     computed = rounds * form.micro * model.sequence * replicas  # more than the batch where it is too small for all GPUs
     ideal = model.batch * model.operations / (machine.gpus * machine.flops * machine.reached)
-    compute = ideal * computed / model.batch * (training_value("recompute") if form.recompute else 1)
-    share = training_value("bus_share")
+    compute = ideal * computed / model.batch * (figure("recompute") if form.recompute else 1)
+    share = figure("bus_share")
     reduced = 2 * form.micro * model.sequence * model.hidden  # bytes of activations in 16 bits
     tensor = 0.0
     if form.tensor > 1:
         each = _reduce_s(reduced, form.tensor, machine.inner * share, 0)
         tensor = rounds * (6 if form.recompute else 4) * model.layers / form.pipeline * each
-    chunks = max(1.0, model.layers / form.pipeline / training_value("chunk_layers"))
+    chunks = max(1.0, model.layers / form.pipeline / figure("chunk_layers"))
     bubble = (form.pipeline - 1) / rounds / chunks * (compute + tensor)
     backward = compute * 2 / 3
     weights = model.weight_bytes * model.parameters / (form.tensor * form.pipeline)
