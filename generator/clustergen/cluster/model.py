@@ -445,28 +445,47 @@ def contributors() -> Mapping[str, list[Callable[[Cluster], Iterator[Any]]]]:
 
 
 def with_records(function: FunctionType, absent: Any = None) -> Callable[[Cluster], Any]:
-    """The function with the cluster alone as argument, and `absent` as result where it lacks a record of the others.
-    TypeError, when it is called, for an argument that is neither.
-    """
-    kinds = _argument_types(function)
-    if kinds == [Cluster]:
-        return function
+    """The function with the cluster alone as argument, and `absent` as result where it lacks a record of the others."""
 
     @wraps(function)
     def of_cluster(cluster: Cluster) -> Any:
-        if not all(hasattr(kind, "__record_fields__") for kind in kinds):
-            raise TypeError(f"{function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
-        arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in kinds]
-        return absent if any(each is None for each in arguments) else function(*arguments)
+        arguments = arguments_for(function, cluster)
+        return absent if arguments is None else function(*arguments)
 
-    return of_cluster
+    return function if argument_types(function) == (Cluster,) else of_cluster
 
 
-def _argument_types(function: FunctionType) -> list[Any]:
+def arguments_for(function: Callable[..., Any], cluster: Cluster, first: int = 0) -> list[Any] | None:
+    """Arguments of a function from the `first` on, by their types: the cluster, and records that it may have. None
+    where it lacks one. TypeError for an argument that is neither.
+    """
+    kinds = argument_types(function)[first:]
+    if not all(hasattr(kind, "__record_fields__") for kind in kinds):
+        raise TypeError(f"{function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
+    arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in kinds]
+    return None if any(each is None for each in arguments) else arguments
+
+
+def asked(function: Callable[..., Any], cluster: Cluster, *others: object) -> Any:
+    """Result of a function of the cluster, `others`, and records of the cluster; None where it lacks one of these."""
+    records = arguments_for(function, cluster, 1 + len(others))
+    return None if records is None else function(cluster, *others, *records)
+
+
+@cache
+def argument_types(function: Callable[..., Any]) -> tuple[Any, ...]:
     """The types of a function's arguments, None for unknown ones; `Cluster` needs no import for type checkers alone."""
+    if not isinstance(function, FunctionType):
+        return ()
     arguments = function.__code__.co_varnames[: function.__code__.co_argcount]
     names = (wording(function.__annotations__.get(argument, "Cluster")) for argument in arguments)
-    return [Cluster if name == "Cluster" else function.__globals__.get(name) for name in names]
+    return tuple(Cluster if name == "Cluster" else _named(name, function.__globals__) for name in names)
+
+
+def _named(name: str, known: Mapping[str, Any]) -> Any:
+    """The value of a name with dots, as `resolved.Logs`; None for an unknown one."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(known.get(module), attribute, None) if module else known.get(name)
 
 
 def _check_contribution(function: FunctionType, returned: str) -> None:

@@ -17,7 +17,7 @@ from clustergen.cluster.catalogue_view import CatalogueView, Report, resolve_cat
 from clustergen.cluster.cores import polling_cores
 from clustergen.cluster.facility import middles
 from clustergen.cluster.hardware import TypeResolver
-from clustergen.cluster.model import Cluster, NodeGroup, NodeType
+from clustergen.cluster.model import Cluster, NodeGroup, NodeType, arguments_for
 from clustergen.cluster.nodes import resolve_nodes
 from clustergen.cluster.racks import resolve_racks
 from clustergen.cluster.roles import SERVICE
@@ -71,7 +71,8 @@ def section_name(record: type) -> str:
 def records() -> Mapping[type, Resolve]:
     """The function that resolves each record, in this order. It sees the ground and the records above its own; that of
     a feature sees the ground and its own feature. Records of the ground come first, also those that features fill. It
-    receives its section, or the whole manifest, and returns None where the cluster does not have the record.
+    receives its section, or the whole manifest, and returns None where the cluster does not have the record. It is not
+    called where the cluster lacks a record that it has as a further argument.
     """
     of_features: dict[type, Resolve] = {}
     owners = {section_name(record): record.__module__ for record in (*_GROUND, *_DERIVED)}
@@ -126,8 +127,8 @@ def resolve(manifest: Manifest, report: Report) -> Cluster:
         if not cluster.meets(requirement(of.__module__)):
             return None
         with Attributed(kind.__module__):
-            section = section_for(of, manifest)
-            result = None if section is None else of(section, cluster)
+            section, needed = section_for(of, manifest), arguments_for(of, cluster, 2)
+            result = None if section is None or needed is None else of(section, cluster, *needed)
             return None if result is None else checked(result, kind, of)
 
     for record, resolve_record in records().items():

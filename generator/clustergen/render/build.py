@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from clustergen.cluster.groups import ENTRY_SCOPES, all_groups, entry_group, group_name, members_of, membership
-from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.model import Cluster, NodeGroup, asked
 from clustergen.diagnostics.words import did_you_mean, one_of
 from clustergen.feature import Attributed
 from clustergen.records import fields
@@ -82,7 +82,7 @@ class Builder:
 
     def _build(self, file: File) -> None:
         if file.scope == "tree":
-            self._tree_file(file, file.view(self.cluster))
+            self._tree_file(file, asked(file.view, self.cluster))
         elif file.scope in ENTRY_SCOPES:
             for name, entry in self.cluster.storage.items():
                 if file.kind in ("", entry.type):
@@ -102,7 +102,7 @@ class Builder:
         for file in (only,) if only is not None else files():
             if file.per == "tree" and self._applies(file):
                 with Attributed(file.module, RenderError):
-                    self._tree_file(file, file.view(self.cluster, outline))
+                    self._tree_file(file, asked(file.view, self.cluster, outline))
 
     def _tree_file(self, file: File, view: Any) -> None:
         for path, part in self._items(file.path, view):
@@ -116,7 +116,7 @@ class Builder:
         if not members:
             return
         if file.per == "cluster":
-            for path, part in self._items(file.path, file.view(self.cluster, *entry)):
+            for path, part in self._items(file.path, asked(file.view, self.cluster, *entry)):
                 self._node_file(file, scope, path, part)
             return
         keys: dict[str, list[NodeGroup]] = {}
@@ -125,7 +125,7 @@ class Builder:
         made: dict[str, list[tuple[str, bytes, Effect]]] = {}
         for key, groups in keys.items():
             node_type = groups[0].type
-            view = file.view(self.cluster, *entry, node_type.os if file.per == "os" else node_type)
+            view = asked(file.view, self.cluster, *entry, node_type.os if file.per == "os" else node_type)
             path = _OS_FIELD.sub(lambda match, os=node_type.os: os.fact(match[1]).lstrip("/"), file.path)  # type: ignore[misc]
             made[key] = [
                 (where, self._print(file, part), self._effect(file, part)) for where, part in self._items(path, view)

@@ -9,6 +9,9 @@ of the view's own module. What the function is called with depends on `per`:
     per="type"     view(cluster, node_type)  a text per node type
     per="tree"     view(cluster, outline)    a file of scope `tree` about all other files and groups; made last
 
+Behind these it may have records of the cluster as arguments, as `unit(cluster: Cluster, drift: Drift)`; without one of
+them in the cluster, there is no file.
+
 Where the texts of a group's operating systems or types differ, the group is split: `slurm_compute__h100`.
 A PATH with another `{name}` makes a file per item: the view returns a mapping of that name's values to views. The SCOPE
 `mount` stands for the groups that mount a storage entry, `export` for those that serve one by NFS; their views are

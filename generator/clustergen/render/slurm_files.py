@@ -9,13 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from clustergen.cluster.directories import directory_of
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, asked
 from clustergen.records import record
 from clustergen.render.effects import Effect
-from clustergen.render.file import File
+from clustergen.render.file import File, View
 from clustergen.render.formats import Format
 
-View = Callable[[Cluster], Any]
 DIRECTORIES = "slurm_compute/etc/tmpfiles.d/clustergen-slurmd.conf"
 ROTATE = "slurm_compute/etc/logrotate.d/slurmd"
 """Templates of all daemons."""
@@ -25,10 +24,10 @@ def configuration(path: str, view: View, effect: Effect, form: Format | None = N
     """A file of /etc/slurm that slurmctld hands out in a configless cluster, where another copy would shadow it."""
 
     def everywhere(cluster: Cluster) -> Any:
-        return None if cluster.slurm.configless else view(cluster)
+        return None if cluster.slurm.configless else asked(view, cluster)
 
     def on_servers(cluster: Cluster) -> Any:
-        return view(cluster) if cluster.slurm.configless else None
+        return asked(view, cluster) if cluster.slurm.configless else None
 
     template = f"slurm_node/etc/slurm/{path}"
     return (

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.model import Cluster
-from clustergen.records import record
+from clustergen.cluster.model import Cluster, asked
 from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File, View
-
-
-@record
-class Unit:
-    script: str
+from clustergen.render.file import Context, File, View
 
 
 def timed(group: str, program: str, values: View) -> Iterator[File]:
@@ -21,8 +15,8 @@ def timed(group: str, program: str, values: View) -> Iterator[File]:
     script, units = f"/usr/local/sbin/{name}", f"{group}/etc/systemd/system/{name}"
     data = f"{name.removeprefix('clustergen-')}.{'json' if kind == 'py' else 'sh'}"
 
-    def unit(cluster: Cluster) -> Unit | None:
-        return Unit(script) if values(cluster, cluster.os) else None
+    def unit(cluster: Cluster) -> Context | None:
+        return {"script": script} if asked(values, cluster, cluster.os) else None
 
     yield File(f"{group}{script}", unit, mode=0o755, program=program)
     yield File(f"{group}/etc/clustergen/{data}", values, values=True, per="os")

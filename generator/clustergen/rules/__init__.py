@@ -3,8 +3,9 @@
 A rule is found by its type: a public function `(cluster: Cluster) -> Iterator[Finding]` in a module of this package or
 of the stage `rules` of a feature. One that judges how something was written has a second argument,
 `section`, whose type is that of a section of the manifest, as `Logs` or `Mapping[str, NodeType]`; it is asked where the
-section is present. One that judges the section alone calls its first argument `_`. A rule whose one code no other rule
-reports has the name of that code.
+section is present. One that judges the section alone calls its first argument `_`. Further arguments are records of the
+cluster, by their type; it is asked where the cluster has them. A rule whose one code no other rule reports has the name
+of that code.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, argument_types, arguments_for
 from clustergen.diagnostics import CODES, Finding
 from clustergen.feature import Attributed, extension_of, extensions, items_of, modules, wording
 from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 
 Rule = Callable[..., Iterator[Finding]]
-_TYPES = tuple({cluster: "Cluster", "return": "Iterator[Finding]"} for cluster in ("cluster", "_"))
+_TYPES = "Cluster", "Iterator[Finding]"
 _DIRECTORY = Path(__file__).parent
 
 
@@ -38,8 +39,9 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
     for name, value in vars(module).items():
         is_own = isinstance(value, FunctionType) and value.__module__ == module.__name__
         if is_own and not name.startswith("_"):
-            types = {word: wording(kind) for word, kind in value.__annotations__.items() if word != "section"}
-            if types in _TYPES:
+            types = [wording(kind) for kind in value.__annotations__.values()]
+            records = argument_types(value)[1 + ("section" in value.__annotations__) :]
+            if (types[0], types[-1]) == _TYPES and all(hasattr(kind, "__record_fields__") for kind in records):
                 yield value
             elif name != "reached" and extension_of(module.__name__):
                 with Attributed(module.__name__):
@@ -52,9 +54,10 @@ def findings_of(rule: Rule, cluster: Cluster, manifest: Manifest) -> Iterator[Fi
         if not cluster.asks(rule.__module__):
             return
         sections = [section_for(rule, manifest)] if "section" in rule.__annotations__ else []
-        if None in sections:
+        records = arguments_for(rule, cluster, 1 + len(sections))
+        if None in sections or records is None:
             return
-        for finding in items_of(rule, Finding, cluster, *sections):
+        for finding in items_of(rule, Finding, cluster, *sections, *records):
             if finding.code not in CODES:
                 raise LookupError(f"{rule.__name__}: there is no code {finding.code!r}")
             yield finding

@@ -144,10 +144,8 @@ def reserved(cluster: Cluster) -> Iterator[Finding]:
                 )
 
 
-def gpu_place_unknown(cluster: Cluster) -> Iterator[Finding]:
+def gpu_place_unknown(cluster: Cluster, _: Slurm) -> Iterator[Finding]:
     """Without NUMA placement the binding of cores to GPUs is a guess, so none is written."""
-    if not cluster.has(Slurm):
-        return
     for kind, path in _with_gpus(cluster):
         gpus = kind.gpus
         if gpus and not gpus.cores and gpus.autodetect == "off":

@@ -53,12 +53,10 @@ def written_paths(cluster: Cluster) -> Iterator[Finding]:
         yield from _findings(entry)
 
 
-def written_options(cluster: Cluster) -> Iterator[Finding]:
+def written_options(cluster: Cluster, slurm: Slurm) -> Iterator[Finding]:
     """The same of passthrough options. Directories that others use too are fine there: the tree does not own them."""
-    if not cluster.has(Slurm):
-        return
     for section, keys, options in (
-        (("slurm", "options"), _OF_SLURM, cluster.slurm.options),
+        (("slurm", "options"), _OF_SLURM, slurm.options),
         (("slurm", "accounting", "options"), _OF_SLURMDBD, cluster.of(Accounting).options),
     ):
         for key, value in options.items():
@@ -107,10 +105,8 @@ _FOR_ROOT = {
 """Paths of slurmd in a directory of root."""
 
 
-def path_of_slurm_user(cluster: Cluster) -> Iterator[Finding]:
+def path_of_slurm_user(cluster: Cluster, _: Slurm) -> Iterator[Finding]:
     """slurmd is root and follows links: SlurmUser could make it write to any file."""
-    if not cluster.has(Slurm):
-        return
     directories, state = sorted(of_slurm_user(cluster)), cluster.slurm.state_location
     for entry in _all_paths(cluster):
         use, name = entry.use, entry.name

@@ -32,20 +32,22 @@ class Service:
     has_peers: bool
 
 
-def _arguments(cluster: Cluster) -> tuple[str, ...]:
-    return (f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}", "--cluster.listen-address=")  # alone
+def _arguments(alertmanager: resolved.Alertmanager) -> tuple[str, ...]:
+    return (f"--web.listen-address=:{alertmanager.port}", "--cluster.listen-address=")  # alone
 
 
 def _has_peers(cluster: Cluster) -> bool:
-    return cluster.has(resolved.Alertmanager) and len(cluster.of(Monitoring).hosts) > 1
+    return len(cluster.of(Monitoring).hosts) > 1
 
 
-def peers(cluster: Cluster, os: OperatingSystem) -> dict[str, Arguments] | None:
+def peers(
+    cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager
+) -> dict[str, Arguments] | None:
     """By host: without its own address Alertmanager takes one that is private, and does not start where none is."""
     if not _has_peers(cluster):
         return None
     hosts, port = cluster.of(Monitoring).hosts, ports()["alertmanager-cluster"].port
-    web = f"--web.listen-address=:{cluster.of(resolved.Alertmanager).port}"
+    web = f"--web.listen-address=:{alertmanager.port}"
     others = [f"--cluster.peer={host}:{port}" for host in hosts]
     addresses = {host: _endpoint(cluster.address[host], port) for host in hosts if host in cluster.address}
     listen = f"--cluster.listen-address=0.0.0.0:{port}"
@@ -62,7 +64,7 @@ class DropIn:
     unit: str
 
 
-def drop_in(cluster: Cluster, os: OperatingSystem) -> DropIn | None:
+def drop_in(cluster: Cluster, os: OperatingSystem, _: resolved.Alertmanager) -> DropIn | None:
     return DropIn(os.fact("alertmanager_unit")) if _has_peers(cluster) else None
 
 
@@ -70,24 +72,22 @@ def _endpoint(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def alertmanager(cluster: Cluster, os: OperatingSystem) -> Alertmanager | None:
-    if not cluster.has(resolved.Alertmanager):
+def alertmanager(cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager) -> Alertmanager:
+    return Alertmanager(os.fact("alertmanager_unit"), alertmanager, cluster.has(Slurm))
+
+
+def environment(cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager) -> Arguments | None:
+    if not os.fact("alertmanager_env_file") or _has_peers(cluster):
         return None
-    return Alertmanager(os.fact("alertmanager_unit"), cluster.of(resolved.Alertmanager), cluster.has(Slurm))
+    return Arguments(os.fact("alertmanager_unit"), _arguments(alertmanager))
 
 
-def environment(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if not cluster.has(resolved.Alertmanager) or not os.fact("alertmanager_env_file") or _has_peers(cluster):
-        return None
-    return Arguments(os.fact("alertmanager_unit"), _arguments(cluster))
-
-
-def service(cluster: Cluster, os: OperatingSystem) -> Service | None:
-    if not cluster.has(resolved.Alertmanager) or os.fact("alertmanager_env_file"):
+def service(cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager) -> Service | None:
+    if os.fact("alertmanager_env_file"):
         return None
     options = (f"--config.file={os.fact('alertmanager_conf')}", "--storage.path=/var/lib/alertmanager")
     has_peers = _has_peers(cluster)
-    static = () if has_peers else _arguments(cluster)
+    static = () if has_peers else _arguments(alertmanager)
     return Service(os.fact("alertmanager_unit"), (*options, *static), has_peers)
 
 

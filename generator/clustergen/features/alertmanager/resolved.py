@@ -36,9 +36,9 @@ class Alertmanager(Listener):
     receivers: Mapping[str, Receiver]
 
 
-def resolve(section: manifest.Monitoring, cluster: Cluster) -> Alertmanager | None:
+def resolve(section: manifest.Monitoring, _: Cluster, __: Monitoring) -> Alertmanager | None:
     """A mail server on the same host mostly offers no TLS, and needs none."""
-    if not cluster.has(Monitoring) or not section.alertmanager:
+    if not section.alertmanager:
         return None
     sends_mail = any(receiver.email for receiver in section.receivers.values())
     is_local = (section.smtp or "").startswith(("localhost:", "127.", "[::1]:"))

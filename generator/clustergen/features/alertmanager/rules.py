@@ -54,12 +54,10 @@ def receivers(_: Cluster, section: manifest.Monitoring) -> Iterator[Finding]:
             )
 
 
-def alertmanager_too_old(cluster: Cluster) -> Iterator[Finding]:
-    if not cluster.has(Alertmanager):
-        return
+def alertmanager_too_old(cluster: Cluster, alertmanager: Alertmanager) -> Iterator[Finding]:
     systems = {group.type.os.id: group.type.os for group in cluster.with_role("monitoring")}
     old = [os for os in systems.values() if Release(os.fact("alertmanager")) < _URL_FILE]
-    for name, receiver in cluster.of(Alertmanager).receivers.items():
+    for name, receiver in alertmanager.receivers.items():
         if receiver.webhook_url_file and old:
             yield Finding(
                 "alertmanager-too-old",

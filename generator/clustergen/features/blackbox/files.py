@@ -10,11 +10,9 @@ from clustergen.render.file import File
 _CONFIGURATION = "/etc/prometheus-exporters/blackbox.yml"
 
 
-def exporter(cluster: Cluster) -> Arguments | None:
-    if not cluster.has(Blackbox):
-        return None
+def exporter(_: Cluster, blackbox: Blackbox) -> Arguments:
     # Prometheus on the same host asks for every probe; nobody else may choose what is probed.
-    listen = f"--web.listen-address=localhost:{cluster.of(Blackbox).port}"
+    listen = f"--web.listen-address=localhost:{blackbox.port}"
     return Arguments("prometheus-blackbox-exporter.service", (f"--config.file={_CONFIGURATION}", listen))
 
 

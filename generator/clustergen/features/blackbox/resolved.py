@@ -20,9 +20,7 @@ class Blackbox(Listener):
     web: tuple[str, ...]
 
 
-def resolve(section: manifest.Blackbox, cluster: Cluster) -> Blackbox | None:
-    if not cluster.has(Monitoring):
-        return None
+def resolve(section: manifest.Blackbox, cluster: Cluster, _: Monitoring) -> Blackbox:
     return copied(
         Blackbox,
         section,

@@ -31,21 +31,17 @@ class ClockServer:
     unit: str
 
 
-def clock(cluster: Cluster, os: OperatingSystem) -> Clock | None:
-    if not cluster.has(Chrony):
-        return None
+def clock(cluster: Cluster, os: OperatingSystem, chrony: Chrony) -> Clock | None:
     unit = os.fact("chrony_unit")
     if not cluster.has(Slurm):
-        return Clock((), ntp, unit) if (ntp := cluster.of(Chrony).ntp) else None
+        return Clock((), ntp, unit) if (ntp := chrony.ntp) else None
     return Clock(cluster.slurm.controllers if cluster.host_count > 1 else (), (), unit)
 
 
-def clock_server(cluster: Cluster, os: OperatingSystem) -> ClockServer | None:
-    if not cluster.has(Chrony):
-        return None
+def clock_server(cluster: Cluster, os: OperatingSystem, chrony: Chrony) -> ClockServer:
     management = cluster.networks.management
     clients = (management.cidr,) if management.cidr and cluster.host_count > 1 else ()
-    return ClockServer(cluster.of(Chrony).ntp, clients, os.fact("chrony_unit"))
+    return ClockServer(chrony.ntp, clients, os.fact("chrony_unit"))
 
 
 FILES = (

@@ -19,10 +19,8 @@ DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"
 
 
-def docker(cluster: Cluster, node_type: NodeType) -> Context | None:
+def docker(_: Cluster, node_type: NodeType, engine: Docker) -> Context:
     """A JSON file."""
-    if (engine := cluster.get(Docker)) is None:
-        return None
     settings: dict[str, Any] = {
         # Containers keep running while the daemon restarts; their output cannot fill the disk.
         "live-restore": True,
@@ -77,9 +75,7 @@ def podman(cluster: Cluster, node_type: NodeType) -> PodmanSettings | None:
     return PodmanSettings(_node_files(cluster, node_type)) if cluster.has(Podman) else None
 
 
-def apptainer(cluster: Cluster, node_type: NodeType) -> Apptainer | None:
-    if (runtime := cluster.get(Apptainer)) is None:
-        return None
+def apptainer(cluster: Cluster, node_type: NodeType, runtime: Apptainer) -> Apptainer:
     return replace(runtime, binds=(*_node_files(cluster, node_type), *runtime.binds))
 
 
@@ -93,11 +89,9 @@ def cdi_unit(cluster: Cluster, node_type: NodeType) -> CdiUnit:
     return CdiUnit(" ".join(("nvidia-persistenced.service", *units)))
 
 
-def oci_jobs(cluster: Cluster) -> Context | None:
+def oci_jobs(_: Cluster, oci_jobs: OciJobs) -> Context:
     """`command`: of the runtime, with its options."""
-    if not cluster.has(OciJobs):
-        return None
-    runtime = cluster.of(OciJobs).runtime
+    runtime = oci_jobs.runtime
     # The container stays in the control group that slurmd made for the step.
     manager = " --cgroup-manager=disabled" if runtime == "crun" else ""
     return {"command": f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U"}

@@ -31,15 +31,11 @@ class DriftUnit:
     interval: int
 
 
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    if not cluster.has(Drift):
-        return None
-    return copied(Values, cluster.of(Drift), metrics_file=textfile(cluster, os, TEXTFILE))
+def values(cluster: Cluster, os: OperatingSystem, drift: Drift) -> Values:
+    return copied(Values, drift, metrics_file=textfile(cluster, os, TEXTFILE))
 
 
-def unit(cluster: Cluster) -> DriftUnit | None:
-    if (drift := cluster.get(Drift)) is None:
-        return None
+def unit(_: Cluster, drift: Drift) -> DriftUnit:
     return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_s)
 
 

@@ -34,16 +34,12 @@ class Pins:
     pins: tuple[tuple[str, str], ...]  # packages, version
 
 
-def cuda_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, Context]:
+def cuda_modules(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, Context]:
     """A toolkit."""
-    releases = cluster.of(Environment).cuda if cluster.has(Environment) else ()
-    return {release: {"release": release, "root": f"/usr/local/cuda-{release}"} for release in releases}
+    return {release: {"release": release, "root": f"/usr/local/cuda-{release}"} for release in environment.cuda}
 
 
-def python_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, PythonModule]:
-    if not cluster.has(Environment):
-        return {}
-    environment = cluster.of(Environment)
+def python_modules(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, PythonModule]:
     return {
         module: PythonModule(name, release, f"{environment.directory}/{module}", one.cuda)
         for module, one in environment.python.items()
@@ -51,19 +47,15 @@ def python_modules(cluster: Cluster, _: OperatingSystem) -> dict[str, PythonModu
     }
 
 
-def defaults(cluster: Cluster, _: OperatingSystem) -> dict[str, Default]:
+def defaults(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, Default]:
     """By name of the software: the first release in the manifest."""
-    if not cluster.has(Environment):
-        return {}
-    environment = cluster.of(Environment)
     modules = [*(f"cuda/{release}" for release in environment.cuda), *environment.python]
     return {module.partition("/")[0]: Default(module) for module in reversed(modules)}
 
 
-def pins(cluster: Cluster, os: OperatingSystem) -> Pins | None:
-    if not cluster.has(Environment) or os.fact("family") != "debian":
+def pins(_: Cluster, os: OperatingSystem, environment: Environment) -> Pins | None:
+    if os.fact("family") != "debian":
         return None
-    environment = cluster.of(Environment)
     result = []
     for release in environment.cuda[:1]:
         if environment.cudnn:
@@ -73,11 +65,10 @@ def pins(cluster: Cluster, os: OperatingSystem) -> Pins | None:
     return Pins(tuple(result)) if result else None
 
 
-def values(cluster: Cluster) -> Context | None:
+def values(_: Cluster, environment: Environment) -> Context | None:
     """The program's."""
-    if not cluster.has(Environment) or not cluster.of(Environment).python:
+    if not environment.python:
         return None
-    environment = cluster.of(Environment)
     builds: list[dict[str, object]] = [
         {"name": name, "packages": list(one.packages), "index": one.index} for name, one in environment.python.items()
     ]

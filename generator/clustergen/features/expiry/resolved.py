@@ -17,8 +17,8 @@ class Expiry:
     dates: Mapping[str, str]  # last day by name, as 2027-03-31
 
 
-def resolve(section: manifest.Monitoring, cluster: Cluster) -> Expiry | None:
-    return Expiry(section.expires) if section.expires and cluster.has(Monitoring) else None
+def resolve(section: manifest.Monitoring, _: Cluster, __: Monitoring) -> Expiry | None:
+    return Expiry(section.expires) if section.expires else None
 
 
 RECORDS = {Expiry: resolve}

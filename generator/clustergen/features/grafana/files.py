@@ -45,9 +45,7 @@ class Sources:
     interval: int
 
 
-def settings(cluster: Cluster) -> Settings | None:
-    if (grafana := cluster.get(Grafana)) is None:
-        return None
+def settings(_: Cluster, grafana: Grafana) -> Settings | None:
     tls = grafana.tls
     url = urlsplit(grafana.url) if grafana.url else None
     return Settings(
@@ -63,32 +61,32 @@ def settings(cluster: Cluster) -> Settings | None:
     )
 
 
-def sources(cluster: Cluster) -> Sources | None:
-    if not cluster.has(Grafana):
-        return None
-    notifier = next(iter(cluster.needs(Notifier)), None)
+def sources(cluster: Cluster, _: Grafana) -> Sources:
     return Sources(
         prometheus_uid=PROMETHEUS,
         prometheus=f"http://localhost:{cluster.of(Prometheus).port}",
         alertmanager_uid=ALERTMANAGER,
-        alertmanager=f"http://localhost:{notifier.port}" if notifier else None,
+        alertmanager=_alertmanager(cluster),
         interval=cluster.of(Scraping).interval_s,
     )
 
 
-def provider(cluster: Cluster) -> Context | None:
+def _alertmanager(cluster: Cluster) -> str | None:
+    return next((f"http://localhost:{notifier.port}" for notifier in cluster.needs(Notifier)), None)
+
+
+def provider(cluster: Cluster, _: Grafana) -> Context:
     """Where Grafana finds the dashboards."""
-    return {"title": f"Cluster {cluster.name}", "directory": DASHBOARDS} if cluster.has(Grafana) else None
+    return {"title": f"Cluster {cluster.name}", "directory": DASHBOARDS}
 
 
-def contact(cluster: Cluster) -> Context | None:
+def contact(cluster: Cluster, _: Grafana) -> Context | None:
     """The contact point of alerts that users define in Grafana: this cluster's Alertmanager."""
-    daemons = sources(cluster)
-    return {"alertmanager": daemons.alertmanager} if daemons and daemons.alertmanager else None
+    return {"alertmanager": address} if (address := _alertmanager(cluster)) else None
 
 
-def pages(cluster: Cluster) -> dict[str, str]:
-    return dashboards.files(cluster) if cluster.has(Grafana) else {}
+def pages(cluster: Cluster, _: Grafana) -> dict[str, str]:
+    return dashboards.files(cluster)
 
 
 _RESTART = restart(UNIT)

@@ -28,11 +28,11 @@ class Grafana(Listener):
     tls: Tls | None
 
 
-def resolve(section: manifest.Grafana, cluster: Cluster) -> Grafana | None:
-    if not cluster.has(Monitoring) or not section.enabled:
+def resolve(section: manifest.Grafana, _: Cluster, monitoring: Monitoring) -> Grafana | None:
+    if not section.enabled:
         return None
     scheme = "https" if section.tls else "http"
-    address = section.url or f"{scheme}://{cluster.of(Monitoring).hosts[0]}:{section.port}"
+    address = section.url or f"{scheme}://{monitoring.hosts[0]}:{section.port}"
     return copied(
         Grafana,
         section,

@@ -48,15 +48,13 @@ class Switch:
     subordinate_ids: int
 
 
-def of_users(cluster: Cluster) -> Sssd | None:
-    if not cluster.has(Identity):
-        return None
-    groups, admins = cluster.of(Identity).groups, _admins(cluster)
+def of_users(cluster: Cluster, identity: Identity) -> Sssd:
+    groups, admins = identity.groups, _admins(cluster)
     return _sssd(cluster, tuple(dict.fromkeys((*groups, *admins))) if groups else None)
 
 
-def of_services(cluster: Cluster) -> Sssd | None:
-    return _sssd(cluster, _admins(cluster)) if cluster.has(Identity) else None
+def of_services(cluster: Cluster, _: Identity) -> Sssd:
+    return _sssd(cluster, _admins(cluster))
 
 
 def _admins(cluster: Cluster) -> tuple[str, ...]:
@@ -118,28 +116,26 @@ def _text(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def program(cluster: Cluster) -> Context | None:
+def program(_: Cluster, __: Identity) -> Context:
     """Runs as a unit."""
-    return {"script": _PROGRAM} if cluster.has(Identity) else None
+    return {"script": _PROGRAM}
 
 
-def of_node_of_users(cluster: Cluster, os: OperatingSystem) -> Switch | None:
-    return _switch(cluster, os, makes_homes=cluster.of(Identity).make_homes) if cluster.has(Identity) else None
+def of_node_of_users(_: Cluster, os: OperatingSystem, identity: Identity) -> Switch:
+    return _switch(os, identity, makes_homes=identity.make_homes)
 
 
-def of_service_node(cluster: Cluster, os: OperatingSystem) -> Switch | None:
-    return _switch(cluster, os, makes_homes=False) if cluster.has(Identity) else None
+def of_service_node(_: Cluster, os: OperatingSystem, identity: Identity) -> Switch:
+    return _switch(os, identity, makes_homes=False)
 
 
-def _switch(cluster: Cluster, os: OperatingSystem, *, makes_homes: bool) -> Switch:
-    first, last = cluster.of(Identity).uids or (0, 0)
+def _switch(os: OperatingSystem, identity: Identity, *, makes_homes: bool) -> Switch:
+    first, last = identity.uids or (0, 0)
     return Switch(os.fact("family"), makes_homes, first, last, FIRST_SUBORDINATE_ID, SUBORDINATE_IDS)
 
 
-def metrics(cluster: Cluster, os: OperatingSystem) -> Context | None:
+def metrics(cluster: Cluster, os: OperatingSystem, _: Identity, __: NodeExporter) -> Context:
     """Values of the program that reports whether SSSD reaches a server."""
-    if not (cluster.has(Identity) and cluster.has(NodeExporter)):
-        return None
     return {"domain": DOMAIN, "metrics_file": textfile(cluster, os, TEXTFILE)}
 
 

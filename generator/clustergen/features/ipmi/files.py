@@ -10,10 +10,8 @@ from clustergen.render.file import File
 _CONFIGURATION = "/etc/prometheus-exporters/ipmi.yml"
 
 
-def exporter(cluster: Cluster) -> Arguments | None:
-    if not cluster.has(Ipmi):
-        return None
-    listen = f"--web.listen-address=:{cluster.of(Ipmi).port}"
+def exporter(_: Cluster, ipmi: Ipmi) -> Arguments:
+    listen = f"--web.listen-address=:{ipmi.port}"
     return Arguments("prometheus-ipmi-exporter.service", (f"--config.file={_CONFIGURATION}", listen))
 
 

@@ -19,9 +19,9 @@ class Ipmi(Listener):
     fan_speed_rpm: int | None  # slowest; None: no alert
 
 
-def resolve(whole: Manifest, cluster: Cluster) -> Ipmi | None:
+def resolve(whole: Manifest, cluster: Cluster, _: Monitoring) -> Ipmi | None:
     section, thresholds = whole.monitoring.ipmi, whole.monitoring.thresholds
-    if section is None or not cluster.has(Monitoring) or not bmc_groups(cluster):
+    if section is None or not bmc_groups(cluster):
         return None
     interval_s = max(section.interval, cluster.of(Scraping).interval_s)
     return Ipmi(

@@ -78,9 +78,7 @@ class Search:
     metrics_file: str
 
 
-def forward(cluster: Cluster, os: OperatingSystem) -> Forward | None:
-    if (logs := cluster.get(Logs)) is None:
-        return None
+def forward(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Forward:
     domain = cluster.networks.management.domain
     collectors = tuple(
         Target(host, (host, f"{host}.{domain}") if domain else (host,)) for host in cluster.hosts("log-collector")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.cluster.contributions import ContainerFile, NeedsPortNames, Variables
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, asked
 from clustergen.features.nccl.resolved import Nccl
 
 
@@ -19,7 +19,7 @@ def container_files(cluster: Cluster) -> Iterator[ContainerFile]:
 
     for node_type in cluster.gpu_types:
         for file in FILES:
-            if file.view(cluster, node_type):
+            if asked(file.view, cluster, node_type):
                 yield ContainerFile(node_type.name, f"/{file.path}")
 
 

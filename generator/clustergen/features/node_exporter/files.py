@@ -32,9 +32,7 @@ class StateDirectory:
     state_directory: str
 
 
-def node_exporter(cluster: Cluster, os: OperatingSystem) -> Arguments | None:
-    if (exporter := cluster.get(NodeExporter)) is None:
-        return None
+def node_exporter(cluster: Cluster, os: OperatingSystem, exporter: NodeExporter) -> Arguments:
     return Arguments(
         os.fact("node_exporter_unit"),
         (
@@ -57,12 +55,12 @@ def _units(cluster: Cluster) -> str:
     return "|".join(dict.fromkeys((_UNITS, *others)))
 
 
-def textfile_directory(cluster: Cluster, os: OperatingSystem) -> StateDirectory | None:
+def textfile_directory(_: Cluster, os: OperatingSystem, __: NodeExporter) -> StateDirectory | None:
     """Debian's package makes its directory itself."""
-    exporter = node_exporter(cluster, os)
-    if exporter is None or os.fact("family") == "debian":
+    if os.fact("family") == "debian":
         return None
-    return StateDirectory(exporter.unit, os.fact("node_exporter_textfile_dir").removeprefix("/var/lib/"))
+    directory = os.fact("node_exporter_textfile_dir").removeprefix("/var/lib/")
+    return StateDirectory(os.fact("node_exporter_unit"), directory)
 
 
 _DROP_IN = "all/etc/systemd/system/prometheus-node-exporter.service.d/50-clustergen.conf"

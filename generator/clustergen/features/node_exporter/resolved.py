@@ -9,9 +9,9 @@ from clustergen.manifest.stated import stated_at
 from clustergen.records import copied
 
 
-def resolve(section: manifest.Monitoring, cluster: Cluster) -> NodeExporter | None:
+def resolve(section: manifest.Monitoring, _: Cluster, __: Monitoring) -> NodeExporter | None:
     exporter = section.node_exporter
-    if not cluster.has(Monitoring) or not exporter.enabled:
+    if not exporter.enabled:
         return None
     port_at = stated_at(exporter, "monitoring", "node_exporter", "port")
     return copied(NodeExporter, exporter, port_at=port_at, node_down_s=section.thresholds.node_down)

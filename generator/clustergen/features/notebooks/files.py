@@ -58,9 +58,7 @@ class Backup:
     program: str
 
 
-def values(cluster: Cluster) -> Values | None:
-    if (notebooks := cluster.get(Notebooks)) is None:
-        return None
+def values(cluster: Cluster, notebooks: Notebooks) -> Values:
     tls = notebooks.tls
     return Values(
         bind_url=f"https://:{notebooks.port}" if tls else f"http://127.0.0.1:{notebooks.port}",
@@ -92,9 +90,7 @@ def _row(choice: Choice) -> dict[str, Any]:
     }
 
 
-def hub(cluster: Cluster) -> Hub | None:
-    if (notebooks := cluster.get(Notebooks)) is None:
-        return None
+def hub(_: Cluster, notebooks: Notebooks) -> Hub:
     return Hub(notebooks.host, notebooks.group, PROGRAMS, _STATE)
 
 

@@ -39,9 +39,7 @@ def notebooks_host(cluster: Cluster, section: Notebooks) -> Iterator[Finding]:
     )
 
 
-def notebooks_system(cluster: Cluster) -> Iterator[Finding]:
-    if not cluster.has(resolved.Notebooks):
-        return
+def notebooks_system(cluster: Cluster, _: resolved.Notebooks) -> Iterator[Finding]:
     hub = _hub(cluster)
     if hub and not hub.type.os.packages("notebook_hub"):
         message = f"{hub.type.os.id} has no package of Node.js 20, which the proxy of JupyterHub requires"

@@ -109,9 +109,7 @@ class Slurmd:
     after: str
 
 
-def slurmd(cluster: Cluster, node_type: NodeType) -> Slurmd | None:
-    if not cluster.has(Slurm):
-        return None
+def slurmd(cluster: Cluster, node_type: NodeType, _: Slurm) -> Slurmd | None:
     others = _units(cluster, node_type)
     requires = [unit.name for unit in others if unit.makes_devices]
     wants = [_PERSISTENCED] if cluster.of(GpuSettings).persistence else []

@@ -39,9 +39,8 @@ class Partitions:
     unit: str
 
 
-def opensm(cluster: Cluster, os: OperatingSystem) -> Opensm | None:
-    fabric, settings = cluster.networks.fabric, cluster.get(OpensmSettings)
-    if fabric is None or settings is None:
+def opensm(cluster: Cluster, os: OperatingSystem, settings: OpensmSettings) -> Opensm | None:
+    if (fabric := cluster.networks.fabric) is None:
         return None
     ours = [
         Option(
@@ -74,9 +73,7 @@ def _plain(key: str, value: str | int) -> str:
     return text
 
 
-def partitions(cluster: Cluster, os: OperatingSystem) -> Partitions | None:
-    if not cluster.has(OpensmSettings):
-        return None
+def partitions(cluster: Cluster, os: OperatingSystem, _: OpensmSettings) -> Partitions:
     key = int(cluster.of(SubnetManager).pkey or "0x7fff", 16) & ~_FULL_MEMBER
     return Partitions("" if key == _DEFAULT_KEY else f"0x{key:04x}", os.fact("opensm_unit"))
 

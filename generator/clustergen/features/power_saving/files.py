@@ -37,9 +37,7 @@ class Values:
     resume_timeout_s: int
 
 
-def values(cluster: Cluster) -> Values | None:
-    if (saving := cluster.get(PowerSaving)) is None:
-        return None
+def values(cluster: Cluster, saving: PowerSaving) -> Values:
     return Values(
         protocol=protocol_of_bmcs(cluster) or "",
         command=saving.command or "",

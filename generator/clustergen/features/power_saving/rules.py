@@ -28,9 +28,7 @@ def power_saving_without_bmc(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def exceptions(cluster: Cluster) -> Iterator[Finding]:
-    if (saving := cluster.get(PowerSaving)) is None:
-        return
+def exceptions(cluster: Cluster, saving: PowerSaving) -> Iterator[Finding]:
     hosts = {host for group in cluster.compute for host in group.hosts}
     for host in expand(saving.except_nodes) if saving.except_nodes else ():
         if host not in hosts:

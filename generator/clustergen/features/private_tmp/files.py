@@ -25,9 +25,7 @@ class JobContainer:
     shared: bool
 
 
-def job_container(cluster: Cluster) -> JobContainer | None:
-    if (spec := cluster.get(PrivateTmp)) is None:
-        return None
+def job_container(cluster: Cluster, spec: PrivateTmp) -> JobContainer:
     (private,) = directories(cluster)
     stated = ",".join(spec.directories) if set(spec.directories) != set(DEFAULT) else ""
     return JobContainer(spec.path.rstrip("/"), private.text, stated, spec.shared)

@@ -18,9 +18,7 @@ _DEFAULT = {"/tmp", "/dev/shm"}
 _HINT = "write /tmp, /var/tmp, /dev/shm, or a directory on a local disk of storage"
 
 
-def too_new(cluster: Cluster) -> Iterator[Finding]:
-    if (spec := cluster.get(PrivateTmp)) is None:
-        return
+def too_new(cluster: Cluster, spec: PrivateTmp) -> Iterator[Finding]:
     differs = {plain(directory) for directory in spec.directories} != _DEFAULT
     for name, key, is_used in (("directories", "Dirs", differs), ("shared", "Shared", spec.shared)):
         row = slurm.key("job_container.conf", key)

@@ -68,9 +68,7 @@ class Daemon(Arguments):
     has_replica: bool = False
 
 
-def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
-    if not cluster.has(ground.Prometheus):
-        return None
+def prometheus(cluster: Cluster, os: OperatingSystem, _: ground.Prometheus) -> Prometheus:
     samples, interval_s = cluster.of(Samples), cluster.of(ground.Scraping).interval_s
     hosts, notifiers = cluster.of(Monitoring).hosts, cluster.needs(Notifier)
     return Prometheus(
@@ -86,9 +84,7 @@ def prometheus(cluster: Cluster, os: OperatingSystem) -> Prometheus | None:
     )
 
 
-def rules(cluster: Cluster, os: OperatingSystem) -> dict[str, Rules]:
-    if not cluster.has(Monitoring):
-        return {}
+def rules(cluster: Cluster, os: OperatingSystem, _: Monitoring) -> dict[str, Rules]:
     unit = os.fact("prometheus_unit")
     return {
         name: Rules(
@@ -125,10 +121,8 @@ def runbook_page(cluster: Cluster, _os: OperatingSystem) -> runbooks.Page | None
     return runbooks.page(cluster) if cluster.has(Monitoring) else None
 
 
-def targets(cluster: Cluster, _os: OperatingSystem) -> dict[str, Context]:
+def targets(cluster: Cluster, _os: OperatingSystem, _: Monitoring) -> dict[str, Context]:
     """One file of targets."""
-    if not cluster.has(Monitoring):
-        return {}
     return {job.name: {"job": job.name, "groups": scrape.targets(cluster, job)} for job in jobs(cluster).values()}
 
 

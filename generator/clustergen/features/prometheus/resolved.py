@@ -24,13 +24,11 @@ class Samples:
     remote_write: tuple[str, ...]
 
 
-def resolve(section: manifest.Monitoring, cluster: Cluster) -> Prometheus | None:
-    return Prometheus(section.port, stated_at(section, "monitoring", "port")) if cluster.has(Monitoring) else None
+def resolve(section: manifest.Monitoring, _: Cluster, __: Monitoring) -> Prometheus:
+    return Prometheus(section.port, stated_at(section, "monitoring", "port"))
 
 
-def resolve_samples(section: manifest.Monitoring, cluster: Cluster) -> Samples | None:
-    if not cluster.has(Monitoring):
-        return None
+def resolve_samples(section: manifest.Monitoring, cluster: Cluster, _: Monitoring) -> Samples:
     return copied(Samples, section, labels={"cluster": cluster.name} | section.labels)
 
 

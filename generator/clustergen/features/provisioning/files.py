@@ -74,9 +74,7 @@ class Nodes:
     nodes: tuple[Node, ...]
 
 
-def nodes(cluster: Cluster, outline: Outline) -> Nodes | None:
-    if (spec := cluster.get(Provisioning)) is None:
-        return None
+def nodes(cluster: Cluster, outline: Outline, spec: Provisioning) -> Nodes:
     with_files = {file.group for file in outline.files.values() if file.group}
     kinds: dict[tuple[str, tuple[str, ...]], NodeType] = {}
     members: list[tuple[NodeGroup, tuple[str, tuple[str, ...]]]] = []

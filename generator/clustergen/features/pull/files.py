@@ -40,9 +40,7 @@ class PullUnit:
     delay: int
 
 
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    if (pull := cluster.get(Pull)) is None:
-        return None
+def values(cluster: Cluster, os: OperatingSystem, pull: Pull) -> Values:
     return copied(
         Values,
         pull,
@@ -53,10 +51,8 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     )
 
 
-def unit(cluster: Cluster) -> PullUnit | None:
-    if not cluster.has(Pull):
-        return None
-    interval = cluster.of(Pull).interval_s
+def unit(_: Cluster, pull: Pull) -> PullUnit:
+    interval = pull.interval_s
     return PullUnit(_SCRIPT, _STATE, interval, interval // 2)
 
 

@@ -44,9 +44,7 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> Context | None:
     return {"rows": tuple(rows)} if ports else None
 
 
-def roce_qos(cluster: Cluster) -> RoceQos | None:
-    if (roce := cluster.get(Roce)) is None:
-        return None
+def roce_qos(_: Cluster, roce: Roce) -> RoceQos:
     return RoceQos(
         trust=roce.trust,
         dscp=roce.dscp,

@@ -11,11 +11,9 @@ from clustergen.render.effects import restart
 from clustergen.render.file import Context, File
 
 
-def exporter(cluster: Cluster) -> Arguments | None:
-    if not cluster.has(Snmp):
-        return None
+def exporter(_: Cluster, snmp: Snmp) -> Arguments:
     # Nobody else may use the credentials.
-    listen = f"--web.listen-address=localhost:{cluster.of(Snmp).port}"
+    listen = f"--web.listen-address=localhost:{snmp.port}"
     return Arguments(UNIT, (f"--config.file={CONFIGURATION}", listen))
 
 

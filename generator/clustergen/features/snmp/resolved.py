@@ -30,9 +30,7 @@ class Snmp(Listener):
     devices: Mapping[str, SnmpDevice]
 
 
-def resolve(section: manifest.Snmp, cluster: Cluster) -> Snmp | None:
-    if not cluster.has(Monitoring):
-        return None
+def resolve(section: manifest.Snmp, cluster: Cluster, _: Monitoring) -> Snmp:
     return Snmp(
         section.port,
         stated_at(section, "monitoring", "snmp", "port"),

@@ -26,11 +26,9 @@ class Preferences:
     priority: int
 
 
-def _patterns(cluster: Cluster, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
-    """None on systems of another family, and where nothing is configured."""
-    if not cluster.has(Updates) or os.fact("family") != family:
-        return None
-    return patterns(cluster.of(Updates).hold, family)
+def _patterns(updates: Updates, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
+    """None on systems of another family."""
+    return patterns(updates.hold, family) if os.fact("family") == family else None
 
 
 def _expression(pattern: str) -> str:
@@ -38,31 +36,29 @@ def _expression(pattern: str) -> str:
     return pattern.replace(".", "[.]").replace("*", ".*").replace("[!", "[^") + "$"
 
 
-def apt(cluster: Cluster, os: OperatingSystem) -> AptUpdates | None:
-    held = _patterns(cluster, os, "debian")
-    return None if held is None else AptUpdates(cluster.of(Updates).security, tuple(map(_expression, held)))
+def apt(_: Cluster, os: OperatingSystem, updates: Updates) -> AptUpdates | None:
+    held = _patterns(updates, os, "debian")
+    return None if held is None else AptUpdates(updates.security, tuple(map(_expression, held)))
 
 
-def holds(cluster: Cluster, os: OperatingSystem) -> Preferences | None:
-    held = _patterns(cluster, os, "debian")
+def holds(_: Cluster, os: OperatingSystem, updates: Updates) -> Preferences | None:
+    held = _patterns(updates, os, "debian")
     return Preferences(held, 1001) if held else None
 
 
-def lifted(cluster: Cluster, os: OperatingSystem) -> Preferences | None:
-    held = _patterns(cluster, os, "debian")
+def lifted(_: Cluster, os: OperatingSystem, updates: Updates) -> Preferences | None:
+    held = _patterns(updates, os, "debian")
     return Preferences(held, 100) if held else None
 
 
-def locks(cluster: Cluster, os: OperatingSystem) -> Context | None:
+def locks(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:
     """Patterns of names that dnf neither installs nor upgrades."""
-    held = _patterns(cluster, os, "rhel")
+    held = _patterns(updates, os, "rhel")
     return {"patterns": held} if held else None
 
 
-def automatic(cluster: Cluster, os: OperatingSystem) -> Context | None:
-    if _patterns(cluster, os, "rhel") is None:
-        return None
-    return {"apply": "yes" if cluster.of(Updates).security else "no"}
+def automatic(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:
+    return {"apply": "yes" if updates.security else "no"} if os.fact("family") == "rhel" else None
 
 
 _HOLDS = "all/etc/apt/preferences.d/clustergen-holds"

@@ -50,30 +50,23 @@ class Server:
     program: str
 
 
-def unit(cluster: Cluster) -> Context | None:
-    return {"program": _PROGRAM} if cluster.has(UpsShutdown) else None
+def unit(_: Cluster, __: UpsShutdown) -> Context:
+    return {"program": _PROGRAM}
 
 
-def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
-    if (shutdown := cluster.get(UpsShutdown)) is None:
-        return None
+def values(cluster: Cluster, os: OperatingSystem, shutdown: UpsShutdown) -> Values:
     feeds = {name: device.feeds for name, device in shutdown.devices.items()}
     compute = tuple(cluster.hosts("slurm-compute"))
     return Values(shutdown.port, os.fact("nut_dir"), feeds, shutdown.minimum, compute)
 
 
-def server(cluster: Cluster) -> Server | None:
-    if (shutdown := cluster.get(UpsShutdown)) is None:
-        return None
+def server(_: Cluster, shutdown: UpsShutdown) -> Server:
     return Server(shutdown.port, shutdown.devices, shutdown.after_s, _PROGRAM)
 
 
 def _monitor(group: str) -> View:
-    def view(cluster: Cluster) -> Monitor | None:
-        if not cluster.has(UpsShutdown):
-            return None
-        shutdown, names = cluster.of(UpsShutdown), tuple(cluster.of(UpsShutdown).devices)
-        services = shutdown.grace_s + _STOP
+    def view(_: Cluster, shutdown: UpsShutdown) -> Monitor:
+        names, services = tuple(shutdown.devices), shutdown.grace_s + _STOP
         if group == SERVER:
             return Monitor("localhost", shutdown.port, names, _STOP, services + _STOP)
         return Monitor(shutdown.server, shutdown.port, names, shutdown.grace_s if group == CLIENT else services, 0)
