@@ -51,7 +51,9 @@ def with_header(text: str, head: str) -> str:
 
 
 def variables(view: Any) -> dict[str, Any]:
-    """The names that a template sees: the fields of its view, or its keys where it is a mapping."""
+    """The names that a template sees: the fields of its view, or its keys where it is a mapping; none of True."""
+    if view is True:
+        return {}
     return dict(view) if isinstance(view, Mapping) else {name: getattr(view, name) for name in fields(view)}
 
 
@@ -188,8 +190,8 @@ class Builder:
             text = print_json(view) if file.form is JSON else print_shell(view)
         elif isinstance(view, str):
             text = view
-        elif not hasattr(view, "__record_fields__") and not isinstance(view, Mapping):
-            raise TypeError(f"the view of {file.template} is {view!r}, not a record, a mapping, a text or None")
+        elif view is not True and not hasattr(view, "__record_fields__") and not isinstance(view, Mapping):
+            raise TypeError(f"the view of {file.template} is {view!r}, not a record, a mapping, a text, True or None")
         else:
             text = print_template(file.source or file.template, file.form, variables(view))
         return with_header(text, header(file, self.manifest_name)).encode()

@@ -18,8 +18,9 @@ A PATH with another `{name}` makes a file per item: the view returns a mapping o
 called with the entry after the cluster. `each` stands for every group, and its view is called with the group's name.
 `tree` is for files at the top, that go on no node.
 
-A row with `program` installs a file of `programs/` as it is; its view only says whether, by True or a record. What the
-program has to know of the cluster is a row with `values=True`: the fields of its view, as JSON or assignments of bash.
+The view of a file in which nothing is filled in is True. A row with `program` installs a file of `programs/` as it is;
+its view only says whether, by True or a record. What the program has to know of the cluster is a row with
+`values=True`: the fields of its view, as JSON or assignments of bash.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ from clustergen.render.formats import PYTHON, SHELL, Format, format_of
 Context = Mapping[str, object]
 """Values of a template by name: a view of one or two, for which a record would only be another name."""
 View = Callable[..., Any]
+
+
+def always(*_: object) -> bool:
+    """The view of a file that all nodes of its group have, in which nothing is filled in."""
+    return True
 
 
 @record

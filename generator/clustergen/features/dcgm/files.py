@@ -16,7 +16,6 @@ from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload, restart
 from clustergen.render.file import Context, File
 from clustergen.render.views.alerts import topics
-from clustergen.render.views.fixed import Fixed
 
 UNIT = "nvidia-dcgm-exporter.service"
 COUNTERS = "/etc/dcgm-exporter/clustergen-counters.csv"
@@ -118,18 +117,13 @@ def guard(cluster: Cluster, node_type: NodeType) -> Context | None:
     return {"port": ports()["dcgm"].port} if runs_host_engine(cluster, node_type) else None
 
 
-def guard_unit(cluster: Cluster, node_type: NodeType) -> Fixed | None:
-    return Fixed() if runs_host_engine(cluster, node_type) else None
-
-
 _RESTART = restart(UNIT)
+_UNITS = "gpu_node/etc/systemd/system"
 FILES = (
     File(f"gpu_node{COUNTERS}", counters, _RESTART, per="type"),
-    File(
-        "gpu_node/etc/systemd/system/nvidia-dcgm-exporter.service.d/50-clustergen.conf", exporter, _RESTART, per="type"
-    ),
+    File(f"{_UNITS}/nvidia-dcgm-exporter.service.d/50-clustergen.conf", exporter, _RESTART, per="type"),
     File("gpu_node/etc/tmpfiles.d/clustergen-dcgm.conf", job_map_directory, _RESTART, per="type"),
     File("gpu_node/etc/clustergen/dcgm.nft", guard, reload(_GUARD), per="type"),
-    File(f"gpu_node/etc/systemd/system/{_GUARD}", guard_unit, DAEMON_RELOAD, per="type"),
-    File("gpu_node/etc/systemd/system/nvidia-dcgm.service.d/50-clustergen.conf", guard_unit, DAEMON_RELOAD, per="type"),
+    File(f"{_UNITS}/{_GUARD}", runs_host_engine, DAEMON_RELOAD, per="type"),
+    File(f"{_UNITS}/nvidia-dcgm.service.d/50-clustergen.conf", runs_host_engine, DAEMON_RELOAD, per="type"),
 )

@@ -11,7 +11,6 @@ from clustergen.cluster.fabric import rail_gateway, rail_network, rail_suffix
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.rails import addressed_rails, interface, rdma_device
 from clustergen.records import record
-from clustergen.render.views.fixed import Fixed
 
 _FIRST_TABLE = 100
 
@@ -104,7 +103,7 @@ def network_manager(cluster: Cluster, node_type: NodeType) -> Unmanaged | None:
     return Unmanaged(names) if names else None
 
 
-def networkd(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
+def networkd(cluster: Cluster, os: OperatingSystem) -> bool:
     """systemd-networkd removes routes and rules that it has not made itself."""
     several = max((len(group.fabric) for group in cluster.groups), default=0) > 1
-    return Fixed() if several and os.fact("network") == "netplan" else None
+    return several and os.fact("network") == "netplan"

@@ -11,7 +11,6 @@ from clustergen.cluster.host import Firewall
 from clustergen.cluster.model import Cluster
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.file import Context, File
-from clustergen.render.views.fixed import Fixed
 
 UNIT = "clustergen-firewall.service"
 
@@ -31,11 +30,7 @@ def zone(cluster: Cluster, os: OperatingSystem) -> Context | None:
     return {"networks": networks}
 
 
-def reload_unit(cluster: Cluster, os: OperatingSystem) -> Fixed | None:
-    return Fixed() if zone(cluster, os) else None
-
-
 FILES = (
-    File(f"all/etc/systemd/system/{UNIT}", reload_unit, DAEMON_RELOAD, per="os"),
+    File(f"all/etc/systemd/system/{UNIT}", zone, DAEMON_RELOAD, per="os"),
     File("all/etc/firewalld/zones/clustergen.xml", zone, run(UNIT), per="os"),
 )

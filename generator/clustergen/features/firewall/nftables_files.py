@@ -19,7 +19,6 @@ from clustergen.features.firewall.needs import UNIT
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, reload
 from clustergen.render.file import Context, File
-from clustergen.render.views.fixed import Fixed
 
 
 @record
@@ -48,10 +47,6 @@ def is_enabled(cluster: Cluster) -> bool:
 
 def base(cluster: Cluster) -> Context | None:
     return {"sources": _sources(cluster), "ssh": cluster.of(Ssh).port} if is_enabled(cluster) else None
-
-
-def unit(cluster: Cluster) -> Fixed | None:
-    return Fixed() if is_enabled(cluster) else None
 
 
 def openings(cluster: Cluster, group: str) -> dict[str, Context] | None:
@@ -137,5 +132,5 @@ FILES = (
         reload(UNIT),
         source=f"all/{_DIRECTORY}/ports.d/ports.nft",
     ),
-    File(f"all/etc/systemd/system/{UNIT}", unit, DAEMON_RELOAD),
+    File(f"all/etc/systemd/system/{UNIT}", is_enabled, DAEMON_RELOAD),
 )

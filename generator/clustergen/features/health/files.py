@@ -19,7 +19,6 @@ from clustergen.features.health.resolved import Health, checks_mounts
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.slurm_files import script
-from clustergen.render.views.fixed import Fixed
 
 _NEEDED = ("munge.service", "nvidia-fabricmanager.service", "nvidia-imex.service", "sssd.service")
 _MOST_SKEW_S = 30  # as the alert; munge refuses messages of 300
@@ -186,8 +185,8 @@ def checks_dcgm(cluster: Cluster, node_type: NodeType) -> bool:
     return dcgm(cluster, node_type) is not None
 
 
-def mount_check(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
-    return {entry.name: Fixed()} if checks_mounts(cluster) and is_needed_by_jobs(entry) else {}
+def mount_check(cluster: Cluster, entry: Entry) -> dict[str, bool]:
+    return {entry.name: True} if checks_mounts(cluster) and is_needed_by_jobs(entry) else {}
 
 
 def checks_job_gpus(cluster: Cluster, node_type: NodeType) -> bool:

@@ -10,7 +10,6 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.records import record
 from clustergen.render.file import Context, File
 from clustergen.render.formats import YAML, Safe
-from clustergen.render.views.fixed import Fixed
 
 
 @record
@@ -28,9 +27,9 @@ def hosts(cluster: Cluster) -> Context | None:
     return {"sections": tuple(section for section in _sections(cluster) if section.lines)}
 
 
-def cloud_init(cluster: Cluster) -> Fixed | None:
+def cloud_init(cluster: Cluster) -> bool:
     """Tells cloud-init to leave /etc/hosts alone."""
-    return Fixed() if cluster.of(HostsFile).is_rendered else None
+    return cluster.of(HostsFile).is_rendered
 
 
 def _sections(cluster: Cluster) -> Iterator[Section]:

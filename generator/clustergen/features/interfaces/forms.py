@@ -10,7 +10,6 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.interfaces import HostInterface, Interface, Member, configured, host_interfaces, interfaces
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
-from clustergen.render.views.fixed import Fixed
 
 
 @record
@@ -89,5 +88,5 @@ def values(cluster: Cluster, os: OperatingSystem) -> Values | None:
     return Values(backend, *_DIRECTORIES[backend])
 
 
-def unit(cluster: Cluster) -> Fixed | None:
-    return Fixed() if configured(cluster) else None
+def unit(cluster: Cluster) -> bool:
+    return bool(configured(cluster))

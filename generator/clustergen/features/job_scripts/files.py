@@ -16,7 +16,6 @@ from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.slurm_files import script
-from clustergen.render.views.fixed import Fixed
 
 _DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
@@ -139,8 +138,8 @@ def mount_values(cluster: Cluster, entry: Entry) -> dict[str, MountCheck]:
     return {entry.name: MountCheck(entry.mount, patience_s)} if is_checked and is_needed_by_jobs(entry) else {}
 
 
-def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, Fixed]:
-    return dict.fromkeys(mount_values(cluster, entry) if has_prolog(cluster) else (), Fixed())
+def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, bool]:
+    return dict.fromkeys(mount_values(cluster, entry) if has_prolog(cluster) else (), True)
 
 
 _VALUES = "etc/clustergen"

@@ -12,7 +12,6 @@ from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
 from clustergen.render.file import Context, File
 from clustergen.render.formats import RenderError, Safe
-from clustergen.render.views.fixed import Fixed
 
 _PERSISTENCED = "nvidia-persistenced.service"
 _SETTINGS = "clustergen-gpu-settings.service"
@@ -121,8 +120,8 @@ def slurmd(cluster: Cluster, node_type: NodeType, _: Slurm) -> Slurmd | None:
     return Slurmd(" ".join(requires), " ".join(wants), " ".join([*requires, *wants]))
 
 
-def acs_off(cluster: Cluster) -> Fixed | None:
-    return Fixed() if cluster.has(DirectPci) else None
+def acs_off(cluster: Cluster) -> bool:
+    return cluster.has(DirectPci)
 
 
 _UNITS = "gpu_node/etc/systemd/system"

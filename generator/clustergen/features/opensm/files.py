@@ -11,7 +11,6 @@ from clustergen.render.arguments import restarts
 from clustergen.render.effects import DAEMON_RELOAD
 from clustergen.render.file import File
 from clustergen.render.formats import CONF, RenderError
-from clustergen.render.views.fixed import Fixed
 
 _FULL_MEMBER = 0x8000
 _DEFAULT_KEY = 0x7FFF
@@ -78,14 +77,14 @@ def partitions(cluster: Cluster, os: OperatingSystem, _: OpensmSettings) -> Part
     return Partitions("" if key == _DEFAULT_KEY else f"0x{key:04x}", os.fact("opensm_unit"))
 
 
-def marker(cluster: Cluster) -> Fixed | None:
+def marker(cluster: Cluster) -> bool:
     """On the nodes with the role; only there opensm starts."""
-    return Fixed() if cluster.has(OpensmSettings) else None
+    return cluster.has(OpensmSettings)
 
 
-def guard(cluster: Cluster) -> Fixed | None:
+def guard(cluster: Cluster) -> bool:
     """On all nodes with ports in an InfiniBand fabric: the package starts a subnet manager on every port it finds."""
-    return Fixed() if cluster.has(SubnetManager) else None
+    return cluster.has(SubnetManager)
 
 
 _UNITS = "fabric_node/etc/systemd/system"

@@ -9,7 +9,6 @@ from clustergen.features.pull.resolved import GROUP, TEXTFILE, Pull
 from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import Context, File
-from clustergen.render.views.fixed import Fixed
 
 _SCRIPT = "/usr/local/sbin/clustergen-pull"
 _SIGNERS = "/etc/clustergen/pull-signers"
@@ -60,8 +59,8 @@ def signers(cluster: Cluster) -> Context | None:
     return {"keys": keys} if cluster.has(Pull) and (keys := cluster.of(Pull).signers) else None
 
 
-def playbook(cluster: Cluster) -> Fixed | None:
-    return Fixed() if cluster.has(Pull) else None
+def playbook(cluster: Cluster) -> bool:
+    return cluster.has(Pull)
 
 
 _UNIT = f"{GROUP}/etc/systemd/system/clustergen-pull"

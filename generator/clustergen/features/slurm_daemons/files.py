@@ -18,11 +18,10 @@ from clustergen.cluster.slurm.builds import from_distribution
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.records import record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, always
 from clustergen.render.formats import CONF, Safe
 from clustergen.render.slurm_files import DIRECTORIES, ROTATE, Directories, daemon_directories, drop_in, log_rotation
 from clustergen.render.unit_names import mount_unit
-from clustergen.render.views.fixed import Fixed
 
 _OF_PACKAGES = "/var/lib/slurm"
 """Debian's packages give it to SlurmUser with each release, although slurmd's spool directory is in it."""
@@ -99,10 +98,6 @@ def slurmctld(cluster: Cluster) -> Slurmctld:
     )
 
 
-def always(_: Cluster) -> Fixed:
-    return Fixed()
-
-
 def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
     unit = Safe(file_system(entry.type).ready_unit.format(name=entry.name)) or mount_unit(entry.mount)
     return {entry.name: WaitForMount(entry.mount, unit)} if is_needed_by_jobs(entry) else {}
@@ -140,8 +135,8 @@ def compute_directories(cluster: Cluster) -> Directories:
     return Directories(tuple(directories))
 
 
-def rapl(cluster: Cluster) -> Fixed | None:
-    return Fixed() if cluster.of(Accounting).energy == "rapl" else None
+def rapl(cluster: Cluster) -> bool:
+    return cluster.of(Accounting).energy == "rapl"
 
 
 FILES: tuple[File, ...] = (

@@ -10,7 +10,6 @@ from clustergen.features.user_guide.guide import Guide, directory, guide
 from clustergen.features.user_guide.scripts import LIBRARY, JobScript, job_scripts
 from clustergen.render.file import File
 from clustergen.render.formats import SHELL
-from clustergen.render.views.fixed import Fixed
 
 _PROGRAMS = {
     **{
@@ -36,9 +35,9 @@ def _guide(cluster: Cluster) -> dict[str, Guide]:
     return {_place(cluster): page} if page else {}
 
 
-def _example(program: str) -> Callable[[Cluster], dict[str, Fixed]]:
-    def view(cluster: Cluster) -> dict[str, Fixed]:
-        return {_place(cluster): Fixed()} if _PROGRAMS[program] & job_scripts(cluster).keys() else {}
+def _example(program: str) -> Callable[[Cluster], dict[str, bool]]:
+    def view(cluster: Cluster) -> dict[str, bool]:
+        return {_place(cluster): True} if _PROGRAMS[program] & job_scripts(cluster).keys() else {}
 
     return view
 

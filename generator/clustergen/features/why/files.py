@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from clustergen.cluster.model import Cluster
-from clustergen.render.file import File
+from clustergen.render.file import File, always
 
 _LIBRARY = "slurm_node/usr/local/lib/clustergen"
-
-
-def always(_: Cluster) -> bool:
-    return True
 
 
 FILES = (

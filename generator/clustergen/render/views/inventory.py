@@ -20,9 +20,8 @@ from clustergen.cluster.slurm.model import Slurm
 from clustergen.feature import extensions
 from clustergen.hostlist import ansible_ranges
 from clustergen.records import fields, record
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, always
 from clustergen.render.tree import Outline
-from clustergen.render.views.fixed import Fixed
 from clustergen.render.views.packages import Provision, disks, exports, packages_by_group, paths_by_group, provision
 from clustergen.render.views.units import units_by_group
 
@@ -194,14 +193,10 @@ def settings(cluster: Cluster) -> Context:
     return {"forks": cluster.of(Ansible).forks}
 
 
-def playbook(_cluster: Cluster) -> Fixed:
-    return Fixed()
-
-
 FILES = (
     File("tree/inventory/hosts.ini", inventory, per="tree"),
     File("tree/inventory/group_vars/all.yml", variables, per="tree"),
     File("tree/inventory/group_vars/{group}.yml", systems, source="tree/inventory/group_vars/os.yml"),
     File("tree/ansible.cfg", settings),
-    File("tree/site.yml", playbook),
+    File("tree/site.yml", always),
 )

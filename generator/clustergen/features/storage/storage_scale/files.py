@@ -6,10 +6,9 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.storage_scale.resolved import StorageScale
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, always
 from clustergen.render.formats import BARE
 from clustergen.render.mounts import MountUnit, merged
-from clustergen.render.views.fixed import Fixed
 
 
 def mount_units(_: Cluster, __: StorageScale, ___: NodeType) -> dict[str, MountUnit]:
@@ -36,14 +35,8 @@ def local_options(_: Cluster, entry: StorageScale) -> dict[str, Context] | None:
     return {entry.filesystem: {"options": ",".join(options)}}
 
 
-def kernel_module(_: Cluster) -> Fixed:
-    return Fixed()
-
-
 FILES: tuple[File, ...] = (
     File("mount/etc/systemd/system/clustergen-storage-scale-{name}.service", ready, DAEMON_RELOAD),
     File("mount/var/mmfs/etc/localMountOptions.{filesystem}", local_options, format=BARE),
-    File(
-        "storage_scale_client/etc/systemd/system/clustergen-storage-scale-module.service", kernel_module, DAEMON_RELOAD
-    ),
+    File("storage_scale_client/etc/systemd/system/clustergen-storage-scale-module.service", always, DAEMON_RELOAD),
 )
