@@ -106,6 +106,15 @@ class Dashboard:
         return PREFIX + self.slug
 
 
+def row(title: str, *panels: Panel) -> Row:
+    return Row(title, panels)
+
+
+def table(title: str, *targets: Target, **more: object) -> Panel:
+    """A column for each target."""
+    return Panel(title, "table", targets, **more)  # type: ignore[arg-type]
+
+
 def stat(title: str, expr: str, unit: str = "short", **more: object) -> Panel:
     """One number, with its history as a line."""
     return Panel(title, "stat", (Target(expr),), unit, **{"width": 3, "height": 4, **more})  # type: ignore[arg-type]

@@ -22,6 +22,8 @@ from clustergen.render.dashboards import (
     at_least,
     at_most,
     graph,
+    row,
+    table,
 )
 
 _NAME = "{{instance}} GPU {{gpu}}"
@@ -55,10 +57,10 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
     node = Variable("instance", "Node", "DCGM_FI_DEV_GPU_TEMP", "instance")
     jobs = jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()
     rows = (
-        Row("Now", (_table(cluster, OF_NODE), *jobs)),
+        row("Now", _table(cluster, OF_NODE), *jobs),
         load(OF_NODE, "Load", _NAME),
         heat(cluster, OF_NODE, _NAME),
-        Row("Errors and links", (*_errors(), *_links())),
+        row("Errors and links", *_errors(), *_links()),
     )
     return Dashboard(
         "gpu", "GPUs", "GPUs of a node: load, heat, power, throttling, errors, links.", rows, (node,), place=30
@@ -68,24 +70,21 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
 def rows(cluster: Cluster) -> tuple[PageRow, ...]:
     of_node = utilisation(OF_NODE, _NAME), temperature(cluster, OF_NODE, _NAME), power(OF_NODE, _NAME)
     jobs = jobs_of(cluster, OF_NODE).panels if maps_jobs(cluster) else ()
-    return (PageRow("node", Row("GPUs", (*of_node, *jobs)), after="Networks"),)
+    return (PageRow("node", row("GPUs", *of_node, *jobs), after="Networks"),)
 
 
 def _table(cluster: Cluster, chosen: Gpus) -> Panel:
     """A line for each GPU, as nvidia-smi has it: one that the driver lost is missing here."""
     most = max(kind.gpus.count for kind in dcgm_types(cluster).values() if kind.gpus)
     errors = f"{_BY} (increase(gpu:ecc_dbe:max{{{chosen.matchers}}}[$__range]))"
-    return Panel(
+    return table(
         "GPUs",
-        "table",
-        (
-            Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), "Utilisation", "percent"),
-            Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), "Temperature", "celsius", at_least(*limits(cluster))),
-            Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), "Power", "watt"),
-            Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", "Memory", "bytes"),
-            Target(errors, "Memory errors", steps=ANY_IS_BAD),
-            Target(chosen.value("DCGM_FI_DEV_ROW_REMAP_PENDING", BLANK_COUNT), "Rows to remap", steps=ANY_IS_BAD),
-        ),
+        Target(chosen.value("DCGM_FI_DEV_GPU_UTIL", 101), "Utilisation", "percent"),
+        Target(chosen.value("DCGM_FI_DEV_GPU_TEMP", 200), "Temperature", "celsius", at_least(*limits(cluster))),
+        Target(chosen.value("DCGM_FI_DEV_POWER_USAGE", BLANK_COUNT), "Power", "watt"),
+        Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", "Memory", "bytes"),
+        Target(errors, "Memory errors", steps=ANY_IS_BAD),
+        Target(chosen.value("DCGM_FI_DEV_ROW_REMAP_PENDING", BLANK_COUNT), "Rows to remap", steps=ANY_IS_BAD),
         width=24,
         height=min(3 + most, 12),
         links=NODE_PAGE,
@@ -103,14 +102,15 @@ def jobs_of(cluster: Cluster, chosen: Gpus) -> Row:
         jobs = f"{JOB_INFO}{{{chosen.job or chosen.matchers}}}"
         held = f"{by} ({jobs} * on (instance, gpu) group_left () {_BY} ({utilisation}}} < 101))"
     expr = f'sum by (instance, gpu, job) (label_replace({held}, "job", "$1", "hpc_job", "(.*)"))'
-    table = Panel(
-        "Jobs and their GPUs",
-        "table",
-        (Target(expr, "Utilisation", "percent"),),
-        links=(("job", "job"), ("instance", "node")),
-        help="The prolog records the job of each GPU; a click on a job shows all of its GPUs.",
+    return row(
+        "Jobs",
+        table(
+            "Jobs and their GPUs",
+            Target(expr, "Utilisation", "percent"),
+            links=(("job", "job"), ("instance", "node")),
+            help="The prolog records the job of each GPU; a click on a job shows all of its GPUs.",
+        ),
     )
-    return Row("Jobs", (table,))
 
 
 def utilisation(chosen: Gpus, name: str) -> Panel:
@@ -136,65 +136,61 @@ def temperature(cluster: Cluster, chosen: Gpus, name: str) -> Panel:
 
 
 def load(chosen: Gpus, title: str, name: str) -> Row:
-    return Row(
+    return row(
         title,
-        (
-            utilisation(chosen, name),
-            graph(
-                "Tensor cores",
-                Target(chosen.value("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 2), name),
-                unit="percentunit",
-                help="Share of time in which tensor cores work.",
-            ),
-            graph(
-                "Memory bandwidth",
-                Target(chosen.value("DCGM_FI_PROF_DRAM_ACTIVE", 2), name),
-                unit="percentunit",
-                help="Share of time in which memory moves data.",
-            ),
-            graph(
-                "Memory used",
-                Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", name),
-                unit="bytes",
-            ),
-            graph(
-                "PCIe",
-                Target(chosen.value("DCGM_FI_PROF_PCIE_RX_BYTES", BLANK_COUNT), f"{name} received"),
-                Target(f"-{chosen.value('DCGM_FI_PROF_PCIE_TX_BYTES', BLANK_COUNT)}", f"{name} sent"),
-                unit="Bps",
-                minimum=None,
-            ),
-            graph(
-                "SM clock",
-                Target(f"{chosen.value('DCGM_FI_DEV_SM_CLOCK', BLANK_COUNT)} * 1e6", name),
-                unit="hertz",
-                minimum=None,
-            ),
+        utilisation(chosen, name),
+        graph(
+            "Tensor cores",
+            Target(chosen.value("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", 2), name),
+            unit="percentunit",
+            help="Share of time in which tensor cores work.",
+        ),
+        graph(
+            "Memory bandwidth",
+            Target(chosen.value("DCGM_FI_PROF_DRAM_ACTIVE", 2), name),
+            unit="percentunit",
+            help="Share of time in which memory moves data.",
+        ),
+        graph(
+            "Memory used",
+            Target(f"{chosen.value('DCGM_FI_DEV_FB_USED', BLANK_COUNT)} * {_MIB}", name),
+            unit="bytes",
+        ),
+        graph(
+            "PCIe",
+            Target(chosen.value("DCGM_FI_PROF_PCIE_RX_BYTES", BLANK_COUNT), f"{name} received"),
+            Target(f"-{chosen.value('DCGM_FI_PROF_PCIE_TX_BYTES', BLANK_COUNT)}", f"{name} sent"),
+            unit="Bps",
+            minimum=None,
+        ),
+        graph(
+            "SM clock",
+            Target(f"{chosen.value('DCGM_FI_DEV_SM_CLOCK', BLANK_COUNT)} * 1e6", name),
+            unit="hertz",
+            minimum=None,
         ),
     )
 
 
 def heat(cluster: Cluster, chosen: Gpus, name: str) -> Row:
-    return Row(
+    return row(
         "Heat and power",
-        (
-            temperature(cluster, chosen, name),
-            graph(
-                "Margin to the limit",
-                Target(chosen.value("DCGM_FI_DEV_GPU_TEMP_LIMIT", 200), name),
-                unit="celsius",
-                steps=at_most(5, 0),
-                help="Degrees until the GPU throttles, as the driver reports from R570 on.",
-                minimum=None,
-            ),
-            graph(
-                "Memory temperature",
-                Target(chosen.value("DCGM_FI_DEV_MEMORY_TEMP", 200), name),
-                unit="celsius",
-                minimum=None,
-            ),
-            power(chosen, name),
+        temperature(cluster, chosen, name),
+        graph(
+            "Margin to the limit",
+            Target(chosen.value("DCGM_FI_DEV_GPU_TEMP_LIMIT", 200), name),
+            unit="celsius",
+            steps=at_most(5, 0),
+            help="Degrees until the GPU throttles, as the driver reports from R570 on.",
+            minimum=None,
         ),
+        graph(
+            "Memory temperature",
+            Target(chosen.value("DCGM_FI_DEV_MEMORY_TEMP", 200), name),
+            unit="celsius",
+            minimum=None,
+        ),
+        power(chosen, name),
     )
 
 

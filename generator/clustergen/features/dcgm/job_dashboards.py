@@ -6,7 +6,7 @@ from clustergen.cluster.dcgm import BUSY_PERCENT, JOB_INFO, gpus_in_jobs, job_fo
 from clustergen.cluster.model import Cluster
 from clustergen.features.dcgm.dashboards import Gpus, heat, jobs_of, load
 from clustergen.render.alerts import BLANK_COUNT
-from clustergen.render.dashboards import CHOSEN, Dashboard, Row, Step, Target, Variable, graph, stat
+from clustergen.render.dashboards import CHOSEN, Dashboard, Step, Target, Variable, graph, row, stat
 
 
 def _of_job(cluster: Cluster) -> tuple[Gpus, tuple[Variable, ...]]:
@@ -32,46 +32,42 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         "Job",
         "The GPUs and nodes of one job, by its ID.",
         (
-            Row(
+            row(
                 "Summary",
-                (
-                    stat("GPUs", f"count(count by (instance, gpu) ({chosen.present()}))"),
-                    stat("Nodes", f"count(count by (instance) ({chosen.present()}))"),
-                    stat("Utilisation", f"avg({utilisation})", "percent"),
-                    stat(
-                        "Idle GPUs",
-                        f"count({utilisation} < {BUSY_PERCENT}) or vector(0)",
-                        steps=(Step(None, "green"), Step(1, "yellow")),
-                    ),
-                    stat("Power", f"sum({power})", "watt"),
-                    stat(
-                        "Energy",
-                        f"sum(sum_over_time({power}[$__range:1m])) / 60",
-                        "watth",
-                        help="In the time range of the page, while the job had the GPUs.",
-                    ),
+                stat("GPUs", f"count(count by (instance, gpu) ({chosen.present()}))"),
+                stat("Nodes", f"count(count by (instance) ({chosen.present()}))"),
+                stat("Utilisation", f"avg({utilisation})", "percent"),
+                stat(
+                    "Idle GPUs",
+                    f"count({utilisation} < {BUSY_PERCENT}) or vector(0)",
+                    steps=(Step(None, "green"), Step(1, "yellow")),
+                ),
+                stat("Power", f"sum({power})", "watt"),
+                stat(
+                    "Energy",
+                    f"sum(sum_over_time({power}[$__range:1m])) / 60",
+                    "watth",
+                    help="In the time range of the page, while the job had the GPUs.",
                 ),
             ),
             jobs_of(cluster, chosen),
             load(chosen, "GPUs of the job", name),
             heat(cluster, chosen, name),
-            Row(
+            row(
                 "Nodes of the job",
-                (
-                    graph(
-                        "CPU",
-                        Target(f"node:cpu_busy:ratio {nodes}", "{{instance}}"),
-                        unit="percentunit",
-                        maximum=1,
-                        width=12,
-                    ),
-                    graph(
-                        "Memory",
-                        Target(f"node:memory_used:ratio {nodes}", "{{instance}}"),
-                        unit="percentunit",
-                        maximum=1,
-                        width=12,
-                    ),
+                graph(
+                    "CPU",
+                    Target(f"node:cpu_busy:ratio {nodes}", "{{instance}}"),
+                    unit="percentunit",
+                    maximum=1,
+                    width=12,
+                ),
+                graph(
+                    "Memory",
+                    Target(f"node:memory_used:ratio {nodes}", "{{instance}}"),
+                    unit="percentunit",
+                    maximum=1,
+                    width=12,
                 ),
             ),
         ),

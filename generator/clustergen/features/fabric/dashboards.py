@@ -14,13 +14,14 @@ from clustergen.render.dashboards import (
     PORT_ERRORS,
     Dashboard,
     Panel,
-    Row,
     Target,
     Variable,
     graph,
     links_lost,
     port_rate,
+    row,
     stat,
+    table,
 )
 
 _THIS_PAGE = (("instance", "fabric"),)
@@ -44,10 +45,10 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
         "Fabric",
         f"Ports of the {'InfiniBand' if is_infiniband else 'RoCE'} fabric: state, load, errors.",
         (
-            Row("Now", tuple(_summary())),
-            Row("Ports of all nodes", tuple(_ports(errors))),
-            Row("Load of the chosen nodes", tuple(_load())),
-            *([Row(PORT_ERRORS, tuple(_infiniband()))] if is_infiniband else []),
+            row("Now", *_summary()),
+            row("Ports of all nodes", *_ports(errors)),
+            row("Load of the chosen nodes", *_load()),
+            *([row(PORT_ERRORS, *_infiniband())] if is_infiniband else []),
         ),
         (Variable("instance", "Node", "node_infiniband_state_id", "instance"),),
         place=70,
@@ -65,26 +66,23 @@ def _summary() -> Iterator[Panel]:
 def _ports(errors: dict[str, str]) -> Iterator[Panel]:
     """Tables, which read one moment: graphs of all ports of a large cluster would take seconds."""
     by = "max by (instance, device)"
-    yield Panel(
+    yield table(
         "Ports that are not active",
-        "table",
-        (Target("max by (instance, device, port) (node_infiniband_state_id) != 4", "State"),),
+        Target("max by (instance, device, port) (node_infiniband_state_id) != 4", "State"),
         words=((1, "down"), (2, "initializing"), (3, "armed")),
         empty="All ports are active",
         width=12,
         links=_THIS_PAGE,
     )
-    yield Panel(
+    yield table(
         "Slowest ports",
-        "table",
-        (Target(f"bottomk({MOST_PORTS}, 8 * {by} (node_infiniband_rate_bytes_per_second))", "Rate", "bps"),),
+        Target(f"bottomk({MOST_PORTS}, 8 * {by} (node_infiniband_rate_bytes_per_second))", "Rate", "bps"),
         width=12,
         links=_THIS_PAGE,
     )
-    yield Panel(
+    yield table(
         "Errors in the last hour",
-        "table",
-        tuple(Target(f"topk({MOST_PORTS}, {by} (increase({name}[1h])) > 0)", title) for title, name in errors.items()),
+        *(Target(f"topk({MOST_PORTS}, {by} (increase({name}[1h])) > 0)", title) for title, name in errors.items()),
         width=24,
         links=_THIS_PAGE,
         help="The ports with most of each kind; a click on a node shows its graphs below.",

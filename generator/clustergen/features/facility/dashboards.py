@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustergen.cluster.facility import Facility
 from clustergen.cluster.model import Cluster
 from clustergen.features.facility.alerts import series_of
-from clustergen.render.dashboards import PageRow, Row, Target, graph
+from clustergen.render.dashboards import PageRow, Target, graph, row
 
 
 def rows(cluster: Cluster) -> tuple[PageRow, ...]:
@@ -25,4 +25,4 @@ def rows(cluster: Cluster) -> tuple[PageRow, ...]:
         for title, kind in titles
         if targets[kind]
     )
-    return (PageRow("power", Row("Coolant", panels)),) if panels else ()
+    return (PageRow("power", row("Coolant", *panels)),) if panels else ()

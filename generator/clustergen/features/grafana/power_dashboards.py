@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clustergen.cluster.dcgm import limits
 from clustergen.cluster.model import Cluster
 from clustergen.render.alerts import BLANK_COUNT
-from clustergen.render.dashboards import Dashboard, Panel, Row, Step, Target, graph, stat
+from clustergen.render.dashboards import Dashboard, Panel, Step, Target, graph, row, stat
 
 _MOST = 20
 _WATTS = f"max by (rack, node_type, instance, gpu) (DCGM_FI_DEV_POWER_USAGE < {BLANK_COUNT})"
@@ -15,10 +15,10 @@ _DEGREES = "max by (rack, instance) (DCGM_FI_DEV_GPU_TEMP < 200)"
 
 
 def dashboard(cluster: Cluster) -> Dashboard:
-    rows = [Row("Now", tuple(_summary()))]
+    rows = [row("Now", *_summary())]
     if cluster.racks:
-        rows.append(Row("Racks", tuple(_racks())))
-    rows += [Row("Nodes", tuple(_nodes(cluster)))]
+        rows.append(row("Racks", *_racks()))
+    rows += [row("Nodes", *_nodes(cluster))]
     return Dashboard("power", "Power and heat", "Power and temperature of GPUs and nodes.", tuple(rows), place=90)
 
 

@@ -12,18 +12,18 @@ from clustergen.render.dashboards import (
     PORT_ERRORS,
     PageRow,
     Panel,
-    Row,
     Target,
     graph,
     links_lost,
     port_rate,
+    row,
 )
 
 
 def rows(cluster: Cluster) -> Iterator[PageRow]:
     fabric = cluster.networks.fabric
     if fabric is not None and fabric.type == "roce":
-        yield PageRow("fabric", Row(PORT_ERRORS, tuple(_panels())))
+        yield PageRow("fabric", row(PORT_ERRORS, *_panels()))
 
 
 def _panels() -> Iterator[Panel]:

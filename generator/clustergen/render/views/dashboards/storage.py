@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import Thresholds
-from clustergen.render.dashboards import ANY_IS_BAD, NODE_PAGE, Dashboard, Panel, Row, Target, at_least, graph, stat
+from clustergen.render.dashboards import (
+    ANY_IS_BAD,
+    NODE_PAGE,
+    Dashboard,
+    Panel,
+    Target,
+    at_least,
+    graph,
+    row,
+    stat,
+    table,
+)
 
 _MOST = 20
 
@@ -17,8 +28,8 @@ def dashboard(cluster: Cluster) -> Dashboard | None:
     if not entries:
         return None
     limit = cluster.of(Thresholds).disk_free_percent
-    rows = [Row(f"{name}: {entry.type}, {entry.mount}", tuple(_entry(entry, limit))) for name, entry in entries.items()]
-    rows.append(Row("Servers and clients", tuple(_protocols())))
+    rows = [row(f"{name}: {entry.type}, {entry.mount}", *_entry(entry, limit)) for name, entry in entries.items()]
+    rows.append(row("Servers and clients", *_protocols()))
     return Dashboard("storage", "File systems", "Space, load and clients of each file system.", tuple(rows), place=80)
 
 
@@ -54,7 +65,5 @@ def _protocols() -> Iterator[Panel]:
     busiest = f"topk({_MOST}, node:nfs_requests:rate)"
     yield graph("NFS requests, busiest clients", Target(busiest, "{{instance}}"), unit="ops")
     yield graph("NFS requests by method", Target(f"topk({_MOST}, cluster:nfs_requests:rate)", "{{method}}"), unit="ops")
-    yield Panel(
-        "ZFS pools", "table", (Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"),), links=NODE_PAGE
-    )
+    yield table("ZFS pools", Target("max by (instance, zpool, state) (node_zfs_zpool_state == 1)"), links=NODE_PAGE)
     yield graph("Busiest local disks", Target(f"topk({_MOST}, node:disk_busy:max)", "{{instance}}"), unit="percentunit")
