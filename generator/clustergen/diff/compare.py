@@ -45,8 +45,6 @@ _REQUIRES = re.compile(r"^Requires=(\S+)$", re.MULTILINE)
 _SLURM, _UNITS = "/etc/slurm/", "/etc/systemd/system/"
 _SERVICE = re.compile(rf"{_UNITS}[^/]+\.(service|timer)")
 _ANEW = "the machines must be reinstalled, which no playbook does; the data on their disks is lost"
-_POLICY = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
-_PREEMPTION = "slurmctld applies it at once, to running jobs too"
 COMMENTS = "only comments differ"
 _SAME_SERVERS = "the servers answer under one of the addresses: all clients are drained first"
 _SAME_PERHAPS = (
@@ -384,25 +382,7 @@ def _of_policy(
     """Settings of accounts and QOS; empty where another file changes, or the script in other ways."""
     if target != VALUES or old is None or new is None:
         return ()
-    changes = []
-    for each in policy_changes(old.text, new.text, release):
-        running = conditions.of(each.running)
-        changes.append(
-            Change(
-                file=target,
-                kind=each.kind,
-                name=each.name,
-                key=each.key,
-                old=each.old,
-                new=each.new,
-                effects=(new.effect,),
-                reason=_PREEMPTION if running else _POLICY,
-                source="sacctmgr(1)",
-                waiting=each.waiting,
-                running=running,
-            )
-        )
-    return tuple(changes)
+    return tuple(policy_changes(old.text, new.text, new.effect, release, conditions))
 
 
 def _of_settings(target: str, old: NodeFile | None, new: NodeFile | None) -> tuple[Change, ...]:

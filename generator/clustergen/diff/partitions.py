@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Settings, Sides, differences, settings, shown
@@ -48,7 +49,7 @@ class Members:
 
 def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes, keeps: frozenset[str]) -> Iterator[Change]:
     """`keeps`: the words of ReconfigFlags, in lower case."""
-    release, file = sides.release, sides.file
+    change = partial(changed, sides.release, sides.file, _BLOCK)
     old_members, new_members = Members(sides.old, old_nodes), Members(sides.new, new_nodes)
     old, new = (_named(config) for config in (sides.old, sides.new))
     for name in {**old, **new}:
@@ -58,7 +59,7 @@ def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes, keeps: frozense
             word = "added" if before is None else "removed"
             texts = [None if side is None else shown(side) for side in (before, after)]
             listed = folded(previous | current)
-            yield changed(release, file, _BLOCK, "", *texts, name=name, nodes=listed, what=(word,))
+            yield change("", *texts, name=name, nodes=listed, what=(word,))
             continue
         for difference in differences(sides, _BLOCK, before, after):
             about, what = previous | current, difference.what
@@ -71,17 +72,7 @@ def partitions(sides: Sides, old_nodes: Nodes, new_nodes: Nodes, keeps: frozense
                     continue
             if "keeppartinfo" in keeps or (difference.key == "State" and "keeppartstate" in keeps):
                 what = ("kept", *what)
-            yield changed(
-                release,
-                file,
-                _BLOCK,
-                difference.key,
-                difference.old,
-                difference.new,
-                name=name,
-                nodes=folded(about),
-                what=what,
-            )
+            yield change(difference.key, difference.old, difference.new, name=name, nodes=folded(about), what=what)
 
 
 def _named(config: Config) -> dict[str, Settings]:

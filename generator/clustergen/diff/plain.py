@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from clustergen.catalogue import slurm
 from clustergen.diff.change import KINDS, Change, changed, folded
@@ -44,12 +45,13 @@ def _are_few_ids(sides: Sides, old: Settings, new: Settings) -> bool:
 
 def entries(sides: Sides, block: str) -> Iterator[Change]:
     """Changes of the lines that one key opens, each known by what stands behind that key."""
+    change = partial(changed, sides.release, sides.file, block)
     old, new = (_named(sides.base, block, config) for config in (sides.old, sides.new))
     if block not in KINDS and len(old) == len(new) == 1 and old.keys() != new.keys():
         ((first, one),), ((second, other),) = old.items(), new.items()
-        yield changed(sides.release, sides.file, block, "", first, second, what=("removed", "added"))
+        yield change("", first, second, what=("removed", "added"))
         for each in differences(sides, block, one, other):
-            yield changed(sides.release, sides.file, block, each.key, each.old, each.new, name=second, what=each.what)
+            yield change(each.key, each.old, each.new, name=second, what=each.what)
         return
     for name in {**old, **new}:
         nodes = name if block in ("NodeName", "DownNodes") else None
@@ -59,20 +61,10 @@ def entries(sides: Sides, block: str) -> Iterator[Change]:
             texts = [None if side is None else shown(side) for side in (before, after)]
             if block not in KINDS:
                 texts = [None if text is None else f"{name} {text}".rstrip() for text in texts]
-            yield changed(sides.release, sides.file, block, "", *texts, name=name, nodes=nodes, what=(word,))
+            yield change("", *texts, name=name, nodes=nodes, what=(word,))
             continue
         for each in differences(sides, block, before, after):
-            yield changed(
-                sides.release,
-                sides.file,
-                block,
-                each.key,
-                each.old,
-                each.new,
-                name=name,
-                nodes=nodes,
-                what=each.what,
-            )
+            yield change(each.key, each.old, each.new, name=name, nodes=nodes, what=each.what)
 
 
 def _named(file: str, block: str, config: Config) -> dict[str, Settings]:

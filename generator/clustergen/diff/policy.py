@@ -10,6 +10,8 @@ from clustergen.catalogue import slurm_jobs
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.rights import NORMAL, ROOT
+from clustergen.diff.change import Change
+from clustergen.diff.conditions import Conditions
 from clustergen.diff.narrower import (
     ROOT_ACCOUNT,
     Entity,
@@ -23,38 +25,30 @@ from clustergen.diff.narrower import (
     parent_of,
 )
 from clustergen.diff.preemption import preemptible
-from clustergen.records import record, replace
+from clustergen.records import replace
+from clustergen.render.effects import Effect
 
 VALUES = "/etc/clustergen/accounts.json"
 PROGRAM = "/usr/local/sbin/clustergen-accounts"
 """It reads them."""
 RIGHTS = ("QOS", "DefaultQOS")
 """Settings that accounts and users keep if the manifest has no QOS for them."""
+_AT_ONCE = "slurmctld applies it at once; running jobs continue, pending jobs beyond a limit or without their QOS wait"
+_PREEMPTION = "slurmctld applies it at once, to running jobs too"
 _Table = Callable[[str, str, SlurmRelease, str, tuple[str, ...]], tuple[AffectedJobs, ...]]
 
 
-@record
-class PolicyChange:
-    """A setting, or an account, user or QOS as a whole."""
+def policy_changes(
+    old: str, new: str, effect: Effect, release: SlurmRelease, conditions: Conditions
+) -> Iterator[Change]:
+    """The differences between two texts of the values; the key of each is sacctmgr's option, empty for the whole.
 
-    kind: str
-    name: str
-    key: str
-    """sacctmgr's option; empty where it is about the whole."""
-    old: str | None
-    new: str | None
-    waiting: tuple[AffectedJobs, ...] = ()
-    """Pending jobs that wait because of it."""
-    running: tuple[AffectedJobs, ...] = ()
-    """Running jobs that may end early because of it."""
-
-
-def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[PolicyChange]:
-    """The differences between two texts of the values."""
+    `effect` is that of the file, `conditions` are those of slurm.conf.
+    """
     before, after = settings_of(old), settings_of(new)
-    changes = list(_stated(before, after))
-    waiting: dict[PolicyChange, list[AffectedJobs]] = {}
-    ending: dict[PolicyChange, list[AffectedJobs]] = {}
+    changes = list(_stated(before, after, effect))
+    waiting: dict[Change, list[AffectedJobs]] = {}
+    ending: dict[Change, list[AffectedJobs]] = {}
     by_place = {(change.kind, change.name, change.key): change for change in changes}
     for less in narrower(before, after):
         kind, name = less.entity
@@ -72,26 +66,30 @@ def policy_changes(old: str, new: str, release: SlurmRelease) -> Iterator[Policy
                 *preemptible(before, after, change.name, change.key, release),
                 *_of_qos(change, release, slurm_jobs.running),
             ]
-        yield replace(change, waiting=tuple(waiting.get(change, ())), running=tuple(ending.get(change, ())))
+        running = conditions.of(ending.get(change, ()))
+        reason = _PREEMPTION if running else _AT_ONCE
+        yield replace(change, reason=reason, waiting=tuple(waiting.get(change, ())), running=running)
 
 
-def _stated(before: Settings, after: Settings) -> Iterator[PolicyChange]:
+def _stated(before: Settings, after: Settings, effect: Effect) -> Iterator[Change]:
+    def change(entity: Entity, key: str, old: str | None, new: str | None) -> Change:
+        kind, name = entity
+        return Change(VALUES, kind, (effect,), "", name, key, old, new, source="sacctmgr(1)")
+
     kept = () if manages_qos(after) else RIGHTS
     for entity in {**before, **after}:
         old, new = before.get(entity), after.get(entity)
         if entity == ROOT_ACCOUNT:  # it is in every database
             old, new = ({"QOS": NORMAL, **(side or {})} for side in (old, new))
         if old is None or new is None:
-            yield PolicyChange(*entity, "", None if old is None else _text(old), None if new is None else _text(new))
+            yield change(entity, "", None if old is None else _text(old), None if new is None else _text(new))
             continue
         for key in {**old, **new}:
             if old.get(key) != new.get(key) and (key not in kept or entity[0] == "qos"):
-                yield PolicyChange(*entity, key, old.get(key), new.get(key))
+                yield change(entity, key, old.get(key), new.get(key))
 
 
-def _behind(
-    less: Narrower, by_place: Mapping[tuple[str, str, str], PolicyChange], after: Settings
-) -> PolicyChange | None:
+def _behind(less: Narrower, by_place: Mapping[tuple[str, str, str], Change], after: Settings) -> Change | None:
     """The setting that an account or user may do less by: its own, or else that of an account above."""
     entity: Entity | None = less.entity
     seen: set[Entity] = set()
@@ -104,7 +102,7 @@ def _behind(
     return None
 
 
-def _of_qos(change: PolicyChange, release: SlurmRelease, table: _Table) -> Iterator[AffectedJobs]:
+def _of_qos(change: Change, release: SlurmRelease, table: _Table) -> Iterator[AffectedJobs]:
     """Jobs beyond a limit of a QOS that is new or stricter, or of a QOS that is gone."""
     sides = limits(change.old or ""), limits(change.new or "")
     stricter = lower(*sides) if change.key.startswith(("Grp", "Max")) else ""

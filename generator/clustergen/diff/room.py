@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from clustergen.diff.room_tables import Cable, Device, Feed, Part, Tables
-from clustergen.records import record, replace
+from clustergen.records import record
 
 Kind = Literal["add", "move", "replace", "remove"]
 KINDS: tuple[Kind, ...] = ("add", "move", "replace", "remove")
@@ -65,21 +65,21 @@ class PortsLeft(NamedTuple):
 class RoomChanges:
     """All of it, and what follows for nodes that exist before and after."""
 
-    devices: tuple[DeviceChange, ...]
-    cables: tuple[CableChange, ...]
-    feeds: tuple[FeedChange, ...]
-    ports_left: tuple[PortsLeft, ...]
-    parts: Mapping[Part, int]
+    devices: tuple[DeviceChange, ...] = ()
+    cables: tuple[CableChange, ...] = ()
+    feeds: tuple[FeedChange, ...] = ()
+    ports_left: tuple[PortsLeft, ...] = ()
+    parts: Mapping[Part, int] = {}
     """How many more are needed, or fewer, by line of the bill of materials; empty where a tree has none."""
-    specified: int
+    specified: int = 0
     """Cables whose kind or length only one side knows."""
-    longer: int
+    longer: int = 0
     """Cables for which a shorter one would do: they stay."""
-    recabled: tuple[str, ...]
+    recabled: tuple[str, ...] = ()
     """Nodes that lose a link or their place meanwhile."""
-    recabled_bmc: tuple[str, ...]
+    recabled_bmc: tuple[str, ...] = ()
     """Nodes of which only the BMC's cable changes."""
-    narrowed: tuple[str, ...]
+    narrowed: tuple[str, ...] = ()
     """Switches with fewer uplinks meanwhile."""
     uncompared: str = ""
     """The side without tables of the machine room; nothing else is set then."""
@@ -97,47 +97,20 @@ class RoomChanges:
         return sum(n for n in counts if n > 0), -sum(n for n in counts if n < 0)
 
 
-NO_CHANGES = RoomChanges(
-    devices=(),
-    cables=(),
-    feeds=(),
-    ports_left=(),
-    parts={},
-    specified=0,
-    longer=0,
-    recabled=(),
-    recabled_bmc=(),
-    narrowed=(),
-)
-
-
 def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
     """None where the machine room stays as it is."""
     if old.files == new.files or not any(_tables(side) for side in (old, new)):
         return None
     if not (_tables(old) and _tables(new)):
-        side = "old" if _tables(new) else "new"
-        return replace(NO_CHANGES, uncompared=side)
+        return RoomChanges(uncompared="old" if _tables(new) else "new")
     cables, specified, longer = _cables(old, new)
     devices = tuple(_devices(old, new))
     feeds = tuple(_feeds(old, new))
     parts = _parts(old, new)
     if not (cables or devices or feeds or parts or specified or longer):
         return None
-    recabled, bmc, narrowed = _interrupted(old, new, cables, devices)
-    ports_left = _ports_left(old, new, cables)
-    return RoomChanges(
-        devices=devices,
-        cables=cables,
-        feeds=feeds,
-        ports_left=ports_left,
-        parts=parts,
-        specified=specified,
-        longer=longer,
-        recabled=recabled,
-        recabled_bmc=bmc,
-        narrowed=narrowed,
-    )
+    ports_left, interrupted = _ports_left(old, new, cables), _interrupted(old, new, cables, devices)
+    return RoomChanges(devices, cables, feeds, ports_left, parts, specified, longer, *interrupted)
 
 
 def _tables(side: Tables) -> bool:

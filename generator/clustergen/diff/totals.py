@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from clustergen.diff.change import Change
 from clustergen.diff.plan import Plan
-from clustergen.diff.room import KINDS, NO_CHANGES, RoomChanges
+from clustergen.diff.room import KINDS, RoomChanges
 from clustergen.records import fields, record
 from clustergen.slurmconf.scalars import hosts_of
 
@@ -104,7 +104,7 @@ def totals(plan: Plan) -> Totals:
 
 def _of_room(room: RoomChanges | None) -> dict[str, int]:
     """Counts of the machine room, and how many nodes in service it takes."""
-    room = room or NO_CHANGES
+    room = room or RoomChanges()
     added, removed = room.transceivers
     return {
         "switches_to_add": room.count_devices("add", only_switches=True),
