@@ -402,7 +402,7 @@ def announce_limits(sacctmgr: Sacctmgr, previous: Mapping[Name, Settings], paren
 
 
 def coordinators(sacctmgr: Sacctmgr, account: Account) -> tuple[list[str], list[str]]:
-    """Those of an account that are missing, and those that are not stated; those of root are of all accounts."""
+    """Coordinators of an account that are missing, and ones that are not stated; those of root are of all accounts."""
     stated = account["coordinators"]
     if stated is None:
         return [], []

@@ -106,7 +106,7 @@ def is_final(entry: dict[str, Any]) -> bool:
 
 
 def resend(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of `entries` that are still in no index. A refused request is divided until a document is alone."""
+    """The entries that are still in no index. A refused request is divided until a document is alone."""
     left = []
     batches = [entries[first : first + BATCH] for first in range(0, len(entries), BATCH)][::-1]
     while batches:

@@ -95,7 +95,7 @@ def slurm(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def compute(hosts: set[str]) -> str:
-    """Those that are compute nodes, for Slurm; empty where there is none, or no Slurm."""
+    """The compute nodes among the hosts, as Slurm lists them; empty where there is none, or no Slurm."""
     return ",".join(sorted(hosts & set(SETTINGS["compute"]))) if shutil.which("scontrol") else ""
 
 

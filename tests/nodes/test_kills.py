@@ -178,7 +178,7 @@ def test_each_failure_is_one_alert_that_is_resolved(receiver: Receiver, kill: Ki
     before = receiver.standing()
 
     def new(alerts: dict[str, Alert]) -> list[Alert]:
-        """Those that fired since; an inhibited one is only reported as resolved."""
+        """Alerts that fired since; an inhibited one is only reported as resolved."""
         return [
             alert
             for key, alert in alerts.items()

@@ -38,7 +38,7 @@ def test_every_effect_of_the_trees_is_carried_out_by_a_role(lock: Path) -> None:
 
 
 def test_effects_have_one_order() -> None:
-    """That of steps.tsv, which `diff` reads; nodes have a copy of it."""
+    """The order of steps.tsv, which `diff` reads; nodes have a copy of it."""
     assert set(get_args(effects.Kind)) == severities().keys()
     for play in (steps.PUT, steps.DRAINED):
         listed = [kind for of, kind in step_kinds() if of == play and kind in carried_out._ORDER]

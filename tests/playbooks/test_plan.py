@@ -104,7 +104,7 @@ def test_a_node_that_is_set_to_down_is_drained_and_not_resumed() -> None:
 
 
 def test_nodes_that_a_killed_run_drained_are_resumed_last() -> None:
-    """Those that this run drains itself are resumed after it, and one that does not answer stays drained."""
+    """Nodes that this run drains itself are resumed after it, and one that does not answer stays drained."""
     answers = cluster()
     answers["head"] |= {"empties": [], "drained": ["n1", "n2", "n3"]}
     drew, _, _ = plan(answers)
@@ -266,7 +266,7 @@ def test_nodes_that_a_controllers_files_want_empty() -> None:
 
 @pytest.mark.parametrize("serving", [True, False])
 def test_in_a_window_all_clients_are_emptied_before_any_file_changes(serving: bool) -> None:
-    """Those that people unmounted, too, whose slurmd ended with it: nobody else resumes them."""
+    """Clients that people unmounted, too, whose slurmd ended with it: nobody else resumes them."""
     drew, _, wrong = plan(cluster(windows={"home.mount": serving}, effects=["remount:home.mount"], serving=serving))
     assert wrong == []
     assert (drew["emptied"], drew["together"], drew["resumed"], drew["rolling"]) == (

@@ -232,7 +232,7 @@ class Trial:
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
-        """Those of the tree, without variables that nothing reads."""
+        """The files of the tree, without variables that nothing reads."""
         return {path: _without_unread(path, file.content) for path, file in self.tree.files.items()}
 
     def file(self, row: File) -> bytes:

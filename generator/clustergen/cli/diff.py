@@ -34,7 +34,6 @@ def require_text(form: str, *, checks: bool) -> None:
         raise click.UsageError(f"--checks is for the format text; {form} has the checks of each step")
 
 
-
 @exit_codes("no changes", "changes", INVALID, "a manifest, a tree or git cannot be read")
 @click.command("diff")
 @click.argument("old", metavar="[OLD]", required=False, shell_complete=files)

@@ -91,7 +91,7 @@ def schema() -> dict[str, Any]:
 
 
 def printed(types: Iterable[type]) -> tuple[type, ...]:
-    """Those that are a section of the document."""
+    """The record types that are a section of the document."""
     return tuple(record for record in types if not getattr(record, "IS_INTERNAL", False))
 
 

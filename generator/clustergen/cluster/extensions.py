@@ -36,7 +36,7 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 
 @once_per_cluster
 def used_extensions(cluster: Cluster) -> tuple[Feature, ...]:
-    """Those of which the cluster has a record, an entry of storage, or a contribution for nodes that exist."""
+    """The extensions of which the cluster has a record, an entry of storage, or a contribution for nodes that exist."""
     kinds = {kind.__module__ for kind in (*cluster.record_types, *map(type, cluster.storage.values()))}
     used = {extension for module in kinds if (extension := extension_of(module))}
     groups = membership(cluster)

@@ -87,7 +87,7 @@ def clients_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
 
 
 def clients_of_type(cluster: Cluster, name: str, node_type: NodeType) -> list[NodeGroup]:
-    """Those of a node type."""
+    """The node groups of a type that mount an entry."""
     return [group for group in cluster.of_type[node_type.name] if mounts_entry(cluster, group, name)]
 
 

@@ -92,7 +92,7 @@ def uses(cluster: Cluster, node_type: NodeType, key: str) -> bool:
 
 
 def host_interfaces(cluster: Cluster, node_type: NodeType) -> tuple[HostInterface, ...]:
-    """Those of a node type, by network; a network whose values are incomplete is left out, and a rule reports it."""
+    """The interfaces of a node type, by network. Networks with incomplete values are left out; a rule reports them."""
     networks = {network.key: network for network in ip_networks(cluster)}
     rows = (
         _interface(node_type, networks[key], network)

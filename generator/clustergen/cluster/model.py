@@ -419,7 +419,7 @@ def _contributed(cluster: Cluster, kind: type[T]) -> Iterator[T]:
 
 
 def contributors_of(cluster: Cluster, returned: str) -> Iterator[Callable[[Cluster], Iterator[Any]]]:
-    """Those that return a type and apply to a cluster."""
+    """The contributors that return a type and apply to a cluster."""
     functions = contributors().get(returned, ())
     if returned in _IN_SLURMS_FILES:  # these keep their keys, even if the area of the feature is not managed
         return (function for function in functions if cluster.meets(requirement(function.__module__)))

@@ -41,7 +41,7 @@ def domains_of(cluster: Cluster, node_type: NodeType) -> dict[str, list[str]]:
 
 
 def domains(cluster: Cluster) -> dict[str, list[str]]:
-    """Those of all node types."""
+    """The NVLink domains of all node types: name → hosts."""
     kinds = {group.type.name: group.type for group in cluster.compute}.values()
     return {name: hosts for kind in kinds for name, hosts in domains_of(cluster, kind).items()}
 

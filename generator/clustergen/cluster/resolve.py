@@ -88,7 +88,7 @@ def records() -> Mapping[type, Resolve]:
 
 
 def record_types() -> tuple[type, ...]:
-    """Those of all records that a cluster may have, in the order in which it is printed."""
+    """The types of all records that a cluster may have, in the order in which it is printed."""
     return (*records(), *_DERIVED)
 
 

@@ -410,7 +410,7 @@ def bare_of(declared: Any) -> Bare | None:
 
 
 def _constraints(declared: Any) -> Iterator[Any]:
-    """Those of a field, also where it may be left out: `Annotated[int, …] | None`."""
+    """The constraints of a field, also where it may be left out: `Annotated[int, …] | None`."""
     for part in (*getattr(declared, "metadata", ()), *getattr(declared, "__metadata__", ())):
         yield from part.metadata if isinstance(part, FieldInfo) else (part,)
     for inner in get_args(getattr(declared, "annotation", None)):

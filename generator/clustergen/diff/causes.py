@@ -197,7 +197,7 @@ class _Search:
         return needed
 
     def _parts(self, values: Values) -> Iterator[Values]:
-        """Those that name nodes which join or leave; else those of a section, an entry, a field; of many, halves."""
+        """Parts of the values: of nodes that join or leave; else of a section, an entry, a field; of many, halves."""
         joining = tuple(value for value in values if value in self._membership)
         others = tuple(value for value in values if value not in self._membership)
         if joining:

@@ -113,7 +113,7 @@ class Comparison:
 
     @property
     def _release(self) -> SlurmRelease:
-        """That of the new files; where Slurm goes, of the old ones, and of a cluster without it any."""
+        """The release of the new files; of the old ones if Slurm is removed; the newest in a cluster without it."""
         return self.new.inventory.release or self.old.inventory.release or max(read_releases())
 
     def groups(self) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:

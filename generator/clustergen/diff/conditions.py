@@ -25,7 +25,7 @@ class Conditions:
         self._stated = own_lines(_FILE, config, leave=frozenset(("nodename", "partitionname")))
 
     def of(self, jobs: Iterable[AffectedJobs]) -> tuple[AffectedJobs, ...]:
-        """Those whose condition holds."""
+        """The jobs whose condition holds."""
         return tuple(each for each in jobs if not each.condition or self._holds(each.condition))
 
     def words(self, key: str) -> frozenset[str]:

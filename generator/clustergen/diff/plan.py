@@ -61,7 +61,7 @@ class Plan:
     manifest_changes: tuple[ManifestChange, ...]
     """Changed values of the manifest; empty where one of the two is not known."""
     membership: tuple[ManifestChange, ...]
-    """Those that only say which nodes there are and where."""
+    """Values that only say which nodes there are and where."""
     added: tuple[str, ...]
     removed: tuple[str, ...]
     renamed: dict[str, str]

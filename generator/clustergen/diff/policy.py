@@ -119,7 +119,7 @@ def _of(name: str, new: str, rows: Iterable[AffectedJobs]) -> Iterator[AffectedJ
 
 
 def _reason(reasons: str, new: str) -> str:
-    """Those of the resources whose limits fell: `cpu=AssocGrpCpuLimit gres=AssocGrpGRES *=AssocGrpUnknown`."""
+    """The reasons of the resources whose limits fell: `cpu=AssocGrpCpuLimit gres=AssocGrpGRES *=AssocGrpUnknown`."""
     if "=" not in reasons:
         return reasons
     by_resource = dict(word.split("=") for word in reasons.split())

@@ -107,7 +107,7 @@ class Tables:
 
     @cached_property
     def feeds(self) -> dict[str, Feed]:
-        """Those whose load is known."""
+        """The feeds whose load is known."""
         if not self.has_loads:
             return {}
         loads = ((rack, name, _LOAD.match(text)) for rack, name, text in self._rows(_FEEDS, ("rack", "name", _TEXT)))

@@ -79,7 +79,7 @@ class Work:
     systems: Sequence[Change]
     """Hosts that get another operating system; not among `changes` either."""
     release: Change | None
-    """That of the release of Slurm, which is not among `changes`."""
+    """The new release of Slurm, which is not among `changes`."""
     routers: Sequence[str] = ()
     """Of LNet."""
     left_accounting: Sequence[str] = ()
@@ -97,7 +97,7 @@ class Work:
     readdressed: Sequence[str] = ()
     """Hosts with other addresses on networks beside that of management."""
     manual: Sequence[ManualStep] = ()
-    """Those of features."""
+    """The manual steps of features."""
     room: RoomChanges | None = None
     """Changes in the machine room."""
     renamed: Mapping[str, str] = {}

@@ -83,7 +83,7 @@ class Fields:
                 self._names.setdefault(field.origin.owner[1], []).append(field.path[-1])
 
     def read(self, seen: set[tuple[int, str]]) -> list[Field]:
-        """Those that were read."""
+        """The fields that were read."""
         return [field for field in self.all if field.origin.owner in seen]
 
     def edits(self, field: Field) -> list[Edit]:

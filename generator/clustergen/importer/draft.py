@@ -82,7 +82,7 @@ class Draft:
         self.gpu_types: set[str] = set()
         """Node types whose GPUs the catalogue has."""
         self.programs: set[str] = set()
-        """Those of them that are programs."""
+        """Passed-over files that are programs."""
         self.whole: set[str] = set()
         """Files that go to the site as they are, although the manifest has fields for such."""
         self._waiting: dict[tuple[str, int], tuple[str, ...]] = {}

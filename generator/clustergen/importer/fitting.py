@@ -28,7 +28,7 @@ from clustergen.rules import check
 
 _ROUNDS = 40
 _MOST_CHANGES = 100
-"""That one round looks at; each is held against all values of the draft."""
+"""Most changes that one round looks at; each is held against all values of the draft."""
 
 
 @record

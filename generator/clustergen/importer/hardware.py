@@ -27,7 +27,7 @@ class Gpus:
     certain: bool
     """True: the type names one GPU, and not a family."""
     instances: Instances | None = None
-    """Those that are split."""
+    """The instances of GPUs that are split."""
     shards: int = 0
     """Of all GPUs together; so is `mps`."""
     mps: int = 0

@@ -55,7 +55,7 @@ class Machines:
         self.draft = draft
         self.originals = originals
         self.nodes: list[Machine] = []
-        """Those of NodeName lines, in Slurm's order."""
+        """Nodes of NodeName lines, in Slurm's order."""
         self.others: list[Machine] = []
         """Controllers and the like that run no jobs."""
         self._read: list[tuple[Machine, dict[str, str], list[Origin]]] = []

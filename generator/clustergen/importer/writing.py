@@ -51,7 +51,7 @@ class _Comments:
         return self._of.get(path, [])
 
     def below(self, path: ManifestPath) -> list[str]:
-        """Those of the path and of all inside it."""
+        """The comments of the path and of all inside it."""
         return self._below.get(path, [])
 
 

@@ -52,7 +52,7 @@ class Part:
     back_s: float | None
     """From then until it ran."""
     alerts: tuple[str, ...]
-    """Those that were raised meanwhile."""
+    """Alerts that were raised meanwhile."""
 
 
 @record

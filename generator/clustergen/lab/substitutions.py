@@ -237,7 +237,7 @@ _LAST: tuple[Substitution, ...] = (
 
 
 def _contributed(cluster: Cluster) -> Iterator[Substitution]:
-    """Those of features."""
+    """The substitutions that features contribute."""
     for each in cluster.needs(contributions.Substitution):
         yield Substitution(
             each.what,
@@ -336,7 +336,7 @@ def asked(cluster: Cluster, system: str | None, slurm: str | None, *, installed:
 def chosen(
     cluster: Cluster, machine: Machine, real: Collection[str], document: Document, site: Path
 ) -> list[Substitution]:
-    """Those that this cluster needs on this machine.
+    """The substitutions that this cluster needs on this machine.
 
     `real`: file systems that the nodes mount. `document`: the manifest. `site`: the directory of the site's own files.
     """

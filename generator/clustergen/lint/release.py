@@ -24,7 +24,7 @@ class Unread:
     """`slurm.conf:12`, where it stands first."""
     name: str
     releases: tuple[SlurmRelease, ...]
-    """Those that do not read it, the oldest first."""
+    """Releases that do not read it, the oldest first."""
 
 
 @record

@@ -126,7 +126,7 @@ class _Strict:
         self._made: dict[str, dict[str, Any]] = {}
 
     def definitions(self) -> dict[str, Any]:
-        """Those that forms of `of` name."""
+        """The definitions that the forms of `of` refer to."""
         made = {f"Whole{name}": {"title": name, **form} for name, form in self._made.items() if form}
         return {**made, "Stated": {"not": _NULL}}
 

@@ -73,7 +73,7 @@ class Log:
 
 
 def daemon_directories(daemon: str, cluster: Cluster, others: tuple[tuple[str, str, str], ...] = ()) -> Directories:
-    """Those of a daemon's log and pid file, and others."""
+    """The directories of a daemon's log and pid file, and others."""
     user = cluster.slurm.user
     log, pid = cluster.slurm.daemons[daemon].log_file, cluster.slurm.daemons[daemon].pid_file
     directories = [directory_of(log), directory_of(pid) if pid else None]

@@ -125,7 +125,7 @@ def path_of_slurm_user(cluster: Cluster, _: Slurm) -> Iterator[Finding]:
 
 
 def _all_paths(cluster: Cluster) -> Iterator[WrittenPath]:
-    """Those of fields, and of passthrough options of slurm.conf."""
+    """The paths in fields, and in passthrough options of slurm.conf."""
     yield from paths_of(cluster)
     for place, row in settings_of(cluster, "slurm.conf").options():
         path, use = _path_in(row.key, row.value), _OF_SLURM.get(row.key.lower())

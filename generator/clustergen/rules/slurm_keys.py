@@ -88,7 +88,7 @@ def options(cluster: Cluster, section: Slurm) -> Iterator[Finding]:
 
 
 def options_of_types(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
-    """Those of GPUs conflict with a field of any type."""
+    """Passthrough options of a node type that conflict with fields; those of GPUs, with a field of any type."""
     gres, types = cluster.slurm.gres_options, tuple(section.values())
     yield from _options(cluster, [(("slurm", "gres_options"), "gres.conf", "NodeName", gres, types)])
     for name, kind in section.items():

@@ -40,7 +40,7 @@ def value(release: SlurmRelease, path: ManifestPath, row: slurm.SlurmKey, stated
 
 
 def _lowered(remarks: Iterable[Remark]) -> Iterator[Remark]:
-    """Those that matter; what daemons start with is no error."""
+    """The remarks that matter, as warnings where daemons start nevertheless."""
     for remark in remarks:
         if remark.outcome in (Outcome.LOGS, Outcome.SILENT) and remark.code == "slurm-value-wrong":
             yield replace(remark, code=_HARMFUL)

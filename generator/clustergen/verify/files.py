@@ -72,7 +72,7 @@ class TreeDirectory:
     hardware: Mapping[str, Hardware] = MappingProxyType({})
     """Inventory group of a node type → its hardware."""
     extensions: Mapping[str, str] = MappingProxyType({})
-    """Those that rendered a part of it: name → package and version."""
+    """Extensions that rendered a part of it: name → package and version."""
 
     @cached_property
     def inventory(self) -> Inventory:

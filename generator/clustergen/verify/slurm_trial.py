@@ -223,7 +223,7 @@ def has_database(install: SlurmInstall) -> bool:
 
 
 def _other_accounts(around: Surroundings, after: Surroundings) -> Iterator[str]:
-    """Those of daemons that have another user on the new side."""
+    """Lines for accounts of daemons that have another user on the new side."""
     users = {line.split()[1] for line in around.lines if line.startswith("account ")}
     others = [line.split()[1] for line in after.lines if line.startswith("account ")]
     return (f"account {user} {64200 + n}" for n, user in enumerate(others) if user not in users)

@@ -121,7 +121,7 @@ def test_apt_holds_what_only_playbooks_replace(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("security", "number"), [(True, "1"), (False, "0")])
 def test_unattended_upgrades_read_origins_and_names(tmp_path: Path, security: bool, number: str) -> None:
-    """Those of the package come first: what it allows beside security goes, and its lists are extended."""
+    """Origins of the package come first: what it allows beside security goes, and its lists are extended."""
     name = "/etc/apt/apt.conf.d/52clustergen-updates"
     before = 'Unattended-Upgrade::Origins-Pattern { "origin=*"; };\nUnattended-Upgrade::Package-Blacklist { "own"; };\n'
     text = overlay(tmp_path, "52clustergen-updates", hold=["driver", "file_systems"], security=security)

@@ -39,7 +39,7 @@ class JobSite:
 
 
 def site_of(cluster: Cluster, name: str | None) -> JobSite | None:
-    """That of a partition, or of the default one; None where it is not defined or runs no jobs."""
+    """The site of a partition, or of the default one; None where it is not defined or runs no jobs."""
     partition = partition_of(cluster, name)
     kind = _kind(cluster, partition) if partition else None
     if partition is None or kind is None:

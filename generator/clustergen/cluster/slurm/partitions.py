@@ -22,7 +22,7 @@ _HOUR = 60
 def resolve_partitions(
     section: Section, groups: tuple[NodeGroup, ...], report: Report, costs: Mapping[str, float]
 ) -> tuple[Partition, ...]:
-    """Those of the manifest, or one of all nodes where it has none. `costs`: `facility.prices.items`."""
+    """The partitions of the manifest, or one of all nodes where it has none. `costs`: `facility.prices.items`."""
     bare = section.defaults == "slurm"
     specs = section.partitions
     if not specs and not bare:

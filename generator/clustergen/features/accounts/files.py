@@ -46,7 +46,7 @@ class AccountValues:
     description: dict[str, str]
     users: tuple[str, ...]
     coordinators: tuple[str, ...] | None
-    """Those of the accounts above included. None for a root that the manifest does not name: they are not this
+    """With those of the accounts above. None for a root that the manifest does not name: they are not this
     cluster's alone, and stay.
     """
 

@@ -21,7 +21,7 @@ _CALENDAR = {
 
 @record
 class Values:
-    """Those of clustergen-backup-KIND. `metrics_file`: for node_exporter, or empty. `state`: slurmctld's directory.
+    """Values of clustergen-backup-KIND. `metrics_file`: for node_exporter, or empty. `state`: slurmctld's directory.
 
     Where mariadb-dump connects: `database_host` is empty for the socket, `secret_file` without a password.
     """

@@ -35,7 +35,7 @@ class CacheMount:
 
 @record
 class Values:
-    """Those of the program."""
+    """Values of the program."""
 
     directory: str
     brun: int

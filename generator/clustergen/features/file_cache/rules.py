@@ -16,7 +16,7 @@ _PATH: ManifestPath = ("host", "file_cache")
 
 
 def file_cache_limits(_: Cluster, section: manifest.FileCache) -> Iterator[Finding]:
-    """Those that cachefilesd's page demands; the kernel refuses others when the daemon starts."""
+    """The order of limits that cachefilesd's page demands; the kernel refuses others when the daemon starts."""
     for lower, upper in (("bstop", "bcull"), ("bcull", "brun")):
         low, high = getattr(section, lower), getattr(section, upper)
         if low >= high:

@@ -88,7 +88,7 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
 
 
 def _services(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
-    """Those without which jobs fail, and whose failure no other check sees."""
+    """Services without which jobs fail, and whose failure no other check sees."""
     units, groups = _needed_units(cluster), cluster.of_type[node_type.name]
     return tuple(dict.fromkeys(name for group in groups for name in units.get(group.index, ())))
 

@@ -14,7 +14,7 @@ from clustergen.verify.slurm_roots import parsers_directory
 from clustergen.verify.wheels import run_pip
 
 RELEASES = ("2.20", "2.23", "2.27")
-"""Those of the example clusters."""
+"""Releases of the example clusters."""
 _LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
 
 

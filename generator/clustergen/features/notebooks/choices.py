@@ -37,7 +37,7 @@ def sites(cluster: Cluster) -> tuple[JobSite, ...]:
 
 @once_per_cluster
 def choices(cluster: Cluster) -> tuple[Choice, ...]:
-    """Those that a job of one node can have."""
+    """The offers of the form: all that a job of one node can have."""
     notebooks = cluster.of(Notebooks)
     result = []
     for site in sites(cluster):

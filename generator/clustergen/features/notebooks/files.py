@@ -21,7 +21,7 @@ _START = 600  # seconds that a job may wait in the queue
 
 @record
 class Values:
-    """Those of jupyterhub_config.py. Empty: no certificate, no QOS; `idle_seconds` of 0: notebooks are not stopped."""
+    """Values of jupyterhub_config.py. Empty: no certificate, no QOS; `idle_seconds` of 0: notebooks are not stopped."""
 
     bind_url: str
     host: str

@@ -66,7 +66,7 @@ def resolve(section: manifest.Notebooks, cluster: Cluster) -> Notebooks:
 
 
 def _partitions(section: manifest.Notebooks, cluster: Cluster) -> tuple[str, ...]:
-    """Those that have nodes; without any in the manifest, the default one."""
+    """The section's partitions that have nodes; the default partition if it lists none."""
     partitions = (partition_of(cluster, name) for name in section.partitions or (None,))
     return tuple(dict.fromkeys(partition.name for partition in partitions if partition))
 

@@ -86,7 +86,7 @@ def by_bmc(cluster: Cluster) -> Iterator[NodeGroup]:
 
 
 def protocol_of_bmcs(cluster: Cluster) -> str | None:
-    """That of the BMCs that switch nodes; None where a command switches them, or nothing."""
+    """The protocol of the BMCs that switch nodes; None where a command switches them, or nothing."""
     bmc = cluster.networks.bmc
     return bmc.protocol if bmc and any(by_bmc(cluster)) else None
 

@@ -87,6 +87,6 @@ MODULES = (
 
 
 def used(cluster: Cluster) -> tuple[Module, ...]:
-    """Those that devices of the manifest use."""
+    """The modules that devices of the manifest use."""
     used = {device.module for device in cluster.of(Snmp).devices.values()} if cluster.has(Snmp) else set()
     return tuple(module for module in MODULES if module.name in used)

@@ -18,7 +18,7 @@ _PROGRAM = "/usr/local/sbin/clustergen-ups"
 
 @record
 class Values:
-    """Those of the program. `directory`: of NUT's files; `feeds`: hosts by UPS; `minimum`: UPS that a host needs, if
+    """Values of the program. `directory`: of NUT's files; `feeds`: hosts by UPS; `minimum`: UPS that a host needs, if
     more than one; `compute`: compute nodes.
     """
 

@@ -41,7 +41,7 @@ def unfit(cluster: Cluster, site: JobSite, kind: TemplateKind) -> str:
 
 
 def runtimes(cluster: Cluster) -> list[str]:
-    """Those of this cluster that jobs can use."""
+    """Container runtimes of this cluster that jobs can use."""
     names = {runtime.name for runtime in cluster.needs(JobRuntime)}
     return [name for name in RUNTIMES if name in names]
 

@@ -132,7 +132,7 @@ class NodeFacts:
     real_memory_mib: int | None = None
     gpus: tuple[GpuFact, ...] = ()
     nameless_gpus: tuple[GpuFact, ...] = ()
-    """Those of the matrix of nvidia-smi-topo-m, where nothing else of nvidia-smi was recorded."""
+    """The GPUs of the matrix of nvidia-smi-topo-m, where nothing else of nvidia-smi was recorded."""
     ports: tuple[PortFact, ...] = ()
     disks: tuple[DiskFact, ...] = ()
     addresses: tuple[tuple[str, str], ...] = ()

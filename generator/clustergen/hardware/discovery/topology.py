@@ -24,7 +24,7 @@ class Topology:
 
     @property
     def gpus(self) -> tuple[GpuFact, ...]:
-        """Those of the matrix, which has no names."""
+        """The GPUs of the matrix, which has no names."""
         return self.placed((GpuFact(""),) * len(self.numa))
 
     def placed(self, gpus: tuple[GpuFact, ...]) -> tuple[GpuFact, ...]:

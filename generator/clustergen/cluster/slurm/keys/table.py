@@ -96,11 +96,11 @@ class Settings:
         return row.at if row and row.at else otherwise
 
     def stated(self) -> Iterator[tuple[ManifestPath, Setting]]:
-        """Those that the manifest sets, with their places."""
+        """The settings that the manifest states, with their places."""
         yield from ((row.at, row) for row in self.rows if row.at)
 
     def options(self) -> Iterator[tuple[ManifestPath, Setting]]:
-        """Those that are passed through."""
+        """The settings that are passed through, with their places."""
         yield from ((place, row) for place, row in self.stated() if row.is_option)
 
 
@@ -176,7 +176,7 @@ def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
 
 
 def _rows(cluster: Cluster, topic: SlurmTopic, values: Mapping[str, Value | None]) -> list[Row]:
-    """Those of a topic, and of fields whose values are printed as they are, each behind the key before it in the table
+    """Rows of a topic, and of fields whose values are printed as they are, each behind the key before it in the table
     of fields.
     """
     places, plain = _of_fields(topic.file, topic.title)

@@ -17,7 +17,7 @@ TEXTFILE = "data-sets.prom"
 
 @record
 class Values:
-    """Those of both programs. `size_bytes`: limit of all copies; `days`: after which an unused copy is removed."""
+    """Values of both programs. `size_bytes`: limit of all copies; `days`: after which an unused copy is removed."""
 
     directory: str
     mount: str

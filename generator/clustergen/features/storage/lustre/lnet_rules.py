@@ -94,7 +94,7 @@ def stated_networks(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _peers(entry: Lustre, net: str) -> tuple[str, Nids]:
-    """Those that clients have to reach on an LNet network: the MGS, or routers that lead to it."""
+    """Kind and NIDs of the hosts that clients reach on an LNet network: the MGS, or routers that lead to it."""
     return ("MGS", server_nids(entry)) if net in server_nets(entry) else ("router", gateway_nids(entry))
 
 

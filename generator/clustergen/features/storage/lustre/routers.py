@@ -61,7 +61,7 @@ def router_nets(cluster: Cluster, node_type: NodeType) -> tuple[LnetNet, ...]:
 
 
 def client_routes(cluster: Cluster, entry: Lustre, local: Container[str]) -> Iterator[LnetRoute]:
-    """Those of nodes in these networks. LNet refuses one to a network of the node, or by one that it is not in."""
+    """Routes for nodes in these networks. LNet refuses one to a network of the node, or by one that it is not in."""
     nodes = {router.place: router.nid for router in routers(cluster, entry)}
     for index, route in enumerate(entry.routes):
         gateways = {

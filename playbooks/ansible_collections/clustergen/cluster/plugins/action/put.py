@@ -124,7 +124,7 @@ def _removes(phase, target, fact):
 
 
 def _units(phase, fact):
-    """Those of packages that wait are started when these have come."""
+    """The units to start in a phase; those of packages that wait are started when these are installed."""
     if phase == "live":
         return [unit for unit in fact["units"] if unit not in fact["absent"]]
     return [unit for unit in fact["units"] if unit not in fact["booting"]] if phase == "emptied" else []

@@ -179,7 +179,7 @@ def exchange(module, files, state, left, earlier):
 
 
 def own_addresses():
-    """Those of this node's name, one of which munged writes into what it signs until it is started again."""
+    """The addresses of this node's name, one of which munged writes into what it signs until it is started again."""
     try:
         return {entry[4][0] for entry in socket.getaddrinfo(socket.gethostname(), None)}
     except OSError:

@@ -143,7 +143,7 @@ def loaded(modules):
 
 
 def unit_states(module, units):
-    """Those that are not both enabled and active, with what they are."""
+    """The units that are not both enabled and active, with their states."""
     if not units:
         return {}
     fields = "Id,Names,LoadState,ActiveState,UnitFileState,Type,Result,NeedDaemonReload"
