@@ -13,6 +13,8 @@ _LINKS = (("/var/run", "/run"), ("/var/lock", "/run/lock"))
 """Link → directory, on every system of the catalogue."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where root finds programs, on every system of the catalogue."""
+OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
+"""Directories whose programs come from packages."""
 _LOST = "lost+found"
 """In every file system, where fsck puts what it finds."""
 

@@ -12,7 +12,7 @@ from clustergen.diff.compare import COMMENTS, JOBS_READ_IT
 from clustergen.diff.plan import Plan
 from clustergen.diff.settings import read_by_jobs
 from clustergen.diff.steps import partitions
-from clustergen.diff.totals import daemons_restarted, hosts_with
+from clustergen.diff.totals import EMPTIES, daemons_restarted, hosts_with
 from clustergen.render.effects import AGAIN, Effect, Kind
 from clustergen.slurmconf.scalars import hosts_of
 
@@ -183,12 +183,7 @@ def _disruptive(plan: Plan, by_kind: Mapping[str, Sequence[Change]]) -> list[str
         phrases.append(f"{_counted(hosts_with(anew, plan))} to reinstall")
     if moving := by_kind.get("window"):
         phrases.append(f"needs a maintenance window for {', '.join(dict.fromkeys(str(c.effect.unit) for c in moving))}")
-    emptied = [
-        change
-        for kind in ("drain", "vacate", "remount", "reboot", "window")
-        for change in by_kind.get(kind, ())
-        if change not in anew
-    ]
+    emptied = [change for kind in EMPTIES for change in by_kind.get(kind, ()) if change not in anew]
     if emptied:
         phrases += _emptied(emptied, plan, reboots="reboot" in by_kind)
     if recabled := [host for host in (plan.room.recabled if plan.room else ()) if host not in plan.others]:

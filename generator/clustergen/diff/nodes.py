@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from clustergen import hostlist
 from clustergen.diff.change import Change, changed, folded
 from clustergen.diff.lines import Difference, Settings, Sides, differences, settings, shown
+from clustergen.slurmconf.bounds import OF_EACH_NODE
 from clustergen.slurmconf.config import Config
 from clustergen.slurmconf.scalars import hosts_of
 
 _BLOCK = "NodeName"
-_OF_ITS_OWN = ("NodeHostname", "NodeAddr", "BcastAddr", "Port")
-"""Keys that give each node of a line a value of its own."""
 
 
 class Nodes:
@@ -22,12 +21,12 @@ class Nodes:
         self.line_of: dict[str, int] = {}
         """In the order of the file, which is that of Slurm's node index."""
         self.lines: list[Settings] = []
-        self._values: dict[str, dict[str, str]] = {key: {} for key in _OF_ITS_OWN}
+        self._values: dict[str, dict[str, str]] = {key: {} for key in OF_EACH_NODE}
         for index, entry in enumerate(config.entries(_BLOCK)):
             hosts = hosts_of(entry.names)
             self.line_of.update(dict.fromkeys(hosts, index))
             keys = settings("slurm.conf", _BLOCK, entry.settings())
-            for key in _OF_ITS_OWN:
+            for key in OF_EACH_NODE:
                 if key in keys:
                     self._values[key].update(_each(hosts, keys.pop(key)))
             self.lines.append(_layout(keys))
@@ -95,7 +94,7 @@ def nodes(sides: Sides, old: Nodes, new: Nodes) -> Iterator[Change]:
     for (key, previous, current, what), names in merged.items():
         listed = folded(names)
         yield changed(release, file, _BLOCK, key, previous, current, name=listed, nodes=listed, what=what)
-    for key in _OF_ITS_OWN:
+    for key in OF_EACH_NODE:
         if old.owns(key) or new.owns(key):
             yield from _own_values(sides, key, old, new, common)
     in_new_order = [node for node in new.line_of if node in old.line_of]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from clustergen.diff.room_tables import Cable, Device, Feed, Part, Tables
 from clustergen.records import record
 
 Kind = Literal["add", "move", "replace", "remove"]
-KINDS: tuple[Kind, ...] = ("add", "move", "replace", "remove")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 _BMC = "bmc"  # the network that no job uses
 
 

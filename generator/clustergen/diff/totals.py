@@ -11,7 +11,7 @@ from clustergen.diff.room import KINDS, RoomChanges
 from clustergen.records import fields, record
 from clustergen.slurmconf.scalars import hosts_of
 
-_EMPTIES = ("drain", "vacate", "remount", "reboot", "window")
+EMPTIES = ("drain", "vacate", "remount", "reboot", "window")
 
 
 @record
@@ -83,7 +83,7 @@ def totals(plan: Plan) -> Totals:
     emptied = [
         change
         for change in plan.changes
-        if change not in reinstalled and any(effect.kind in _EMPTIES for effect in change.effects)
+        if change not in reinstalled and any(effect.kind in EMPTIES for effect in change.effects)
     ]
     reboots = [change for change in emptied if any(effect.kind == "reboot" for effect in change.effects)]
     return Totals(

@@ -13,6 +13,7 @@ from clustergen.importer.draft import Draft, Origin
 from clustergen.importer.forms import number, takes
 from clustergen.importer.machines import Machine, Machines
 from clustergen.importer.originals import Originals
+from clustergen.lint.daemons import OLD_HOSTS
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf.config import Setting
 
@@ -32,13 +33,13 @@ def import_controllers(draft: Draft, originals: Originals, machines: Machines) -
     if texts and texts != _derived(machines):
         as_written(draft, originals)
     if not originals.conf.settings("SlurmctldHost"):
-        for key in ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr"):
+        for key in OLD_HOSTS:
             if (old := originals.conf.value(key)) is not None:
                 words = f"{key}={old.text} is written as SlurmctldHost, which replaces it"
                 draft.note("meant", words, originals.origin(old).place, key)
                 draft.note("meant", words, originals.origin(old).place, "SlurmctldHost")
     else:
-        for key in ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr"):
+        for key in OLD_HOSTS:
             if (old := originals.conf.value(key)) is not None:
                 words = f"{key}={old.text} is omitted: Slurm ignores it because SlurmctldHost is set"
                 draft.note("meant", words, originals.origin(old).place, key)

@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from clustergen.catalogue import slurm
+from clustergen.catalogue.system_paths import OF_PACKAGES
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.secrets import is_secret, secret_in_file
 from clustergen.diagnostics.words import listed
@@ -44,7 +45,6 @@ _SCRIPTS = {
 }
 """Keys that name a program → the group that runs it."""
 _PROLOGS = ("/etc/slurm/", "/etc/slurm-llnl/")
-_OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 _LARGEST = 1 << 20
 _SHOWN = 12
 _MOST_SCRIPTS = 1000
@@ -137,7 +137,7 @@ def _remaining_programs(draft: Draft, originals: Originals, directory: Path) -> 
         for text in (text for setting in originals.conf.settings(key) for text in setting.text.split(",")):
             inside = next((text.removeprefix(start) for start in _PROLOGS if text.startswith(start)), "")
             is_taken = inside and (any(directory.glob(inside)) if "*" in inside else is_there(directory / inside))
-            if text.startswith("/") and not is_taken and dirname(text) not in _OF_PACKAGES:
+            if text.startswith("/") and not is_taken and dirname(text) not in OF_PACKAGES:
                 missing.setdefault(text, key)
                 example = example or f"site/{group}{text}"
     if missing:

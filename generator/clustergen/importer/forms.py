@@ -15,7 +15,6 @@ from clustergen.importer.draft import Value
 from clustergen.manifest.model import Manifest
 from clustergen.slurmconf import scalars
 from clustergen.slurmrules.field_table import Field
-from clustergen.slurmrules.values import LOG_LEVELS
 from clustergen.units import Duration, UnitError
 from clustergen.units.digits import whole
 
@@ -115,7 +114,7 @@ def words(text: str) -> Value | None:
 
 
 def _level(text: str) -> Value | None:
-    return LOG_LEVELS[int(text)] if re.fullmatch("[0-9]", text) else text.lower()
+    return scalars.LOG_LEVELS[int(text)] if re.fullmatch("[0-9]", text) else text.lower()
 
 
 def _plugins(text: str) -> Value | None:

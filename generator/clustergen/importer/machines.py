@@ -16,11 +16,10 @@ from clustergen.importer.node_types import Types
 from clustergen.importer.originals import Originals
 from clustergen.importer.settings import option_value
 from clustergen.manifest.nodes import Nodes
+from clustergen.slurmconf.bounds import OF_EACH_NODE
 from clustergen.slurmconf.config import Entry
 from clustergen.slurmrules.fields import fields_of
 
-_BY_NODE = ("NodeAddr", "NodeHostname", "BcastAddr", "Port")
-"""Keys with a value per node of the line."""
 _BY_ENTRY = ("Feature", "Weight", "State", "Reason")
 
 
@@ -157,7 +156,7 @@ class Machines:
         start = self.originals.origin(entry.name, entry)
         above = {origin.line: origin for origin in came.values() if origin.line != start.line}  # DEFAULT lines
         machine = Machine(hosts, "", [start, *above.values()])
-        for key in _BY_NODE:
+        for key in OF_EACH_NODE:
             if key in hardware:
                 self._by_node(machine, key, hardware.pop(key), came[key])
         self._by_entry(machine, hardware)

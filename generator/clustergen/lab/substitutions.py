@@ -12,6 +12,7 @@ from typing import Any
 
 from clustergen.catalogue import slurm
 from clustergen.catalogue.operating_systems import AARCH64, X86_64, architectures
+from clustergen.catalogue.system_paths import OF_PACKAGES
 from clustergen.cluster import contributions
 from clustergen.cluster.dcgm import Dcgm
 from clustergen.cluster.host import UserLimits
@@ -24,7 +25,6 @@ from clustergen.slurmconf.scalars import files_of
 
 Document = dict[str, Any]
 _DEVICE = re.compile(r"/dev/nvidia(\d+)")
-_OF_PACKAGES = ("/bin", "/sbin", "/usr/bin", "/usr/sbin")
 
 
 @record
@@ -302,7 +302,7 @@ def _missing_programs(document: Document, site: Path) -> dict[str, str]:
 
 def _is_present(path: str, site: Path) -> bool:
     """True for a program of a package or of clustergen, and for a site file; a path may be a pattern."""
-    is_of_package = dirname(path) in _OF_PACKAGES or "/clustergen" in path or not path.startswith("/")
+    is_of_package = dirname(path) in OF_PACKAGES or "/clustergen" in path or not path.startswith("/")
     return is_of_package or any(True for suffix in ("", ".j2") for _ in site.glob(f"*{path}{suffix}"))
 
 

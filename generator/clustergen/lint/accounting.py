@@ -8,10 +8,9 @@ from clustergen.lint.finding import LintFinding
 from clustergen.lint.site import Site
 from clustergen.slurmconf.scalars import seconds_of
 from clustergen.slurmrules.conf import integer
+from clustergen.slurmrules.limits import BUILT_IN_TRES, PRIORITY_WEIGHTS
 
 _DAY = 86_400
-BASIC = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
-_WEIGHTS = ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
 
 
 def storage(site: Site) -> Iterator[LintFinding]:
@@ -51,7 +50,7 @@ def _without_storage(site: Site) -> Iterator[LintFinding]:
             "write AccountingStorageType=accounting_storage/slurmdbd",
         )
     tres = site.setting("AccountingStorageTRES")
-    extra = [word for word in site.words("AccountingStorageTRES") if word not in BASIC] if tres else []
+    extra = [word for word in site.words("AccountingStorageTRES") if word not in BUILT_IN_TRES] if tres else []
     if tres and extra:
         yield site.error(
             "accounting-missing",
@@ -125,8 +124,8 @@ def priority(site: Site) -> Iterator[LintFinding]:
     """The weights of a job's priority."""
     if site.slurm is None:
         return
-    stated = [(name, site.setting(f"PriorityWeight{name}")) for name in _WEIGHTS]
-    weights = [(setting, integer(setting.text) or 0) for _, setting in stated if setting]
+    stated = map(site.setting, PRIORITY_WEIGHTS)
+    weights = [(setting, integer(setting.text) or 0) for setting in stated if setting]
     if site.plugin("PriorityType") != "multifactor":
         return
     if sum(number for _, number in weights) >= 1 << 32:

@@ -12,7 +12,7 @@ from clustergen.slurmconf.config import Setting
 from clustergen.slurmrules.conf import integer
 from clustergen.slurmrules.keys import unread
 
-_OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
+OLD_HOSTS = ("ControlMachine", "ControlAddr", "BackupController", "BackupAddr")
 _SHARED_DIRECTORIES = "/home", "/nfs", "/shared", "/mnt", "/scratch", "/gpfs", "/lustre"
 _LOCAL_DIRECTORIES = "/var/", "/run/"
 
@@ -52,7 +52,7 @@ def controllers(site: Site) -> Iterator[LintFinding]:
 
 def old_names(site: Site) -> Iterator[LintFinding]:
     """Dependencies of ControlMachine and related keys, and those of them that have no effect."""
-    old = {key: site.setting(key) for key in _OLD_HOSTS}
+    old = {key: site.setting(key) for key in OLD_HOSTS}
     if site.setting("SlurmctldHost") is not None:
         for key, setting in old.items():
             if setting is not None:
@@ -77,7 +77,7 @@ def old_hosts(site: Site) -> Iterator[LintFinding]:
     """ControlMachine and related keys, which one SlurmctldHost line per controller replaces."""
     if site.slurm is None or site.slurm.settings("SlurmctldHost"):
         return
-    for name, address in (_OLD_HOSTS[:2], _OLD_HOSTS[2:]):
+    for name, address in (OLD_HOSTS[:2], OLD_HOSTS[2:]):
         host, at = site.setting(name), site.setting(address)
         if host is None:
             continue

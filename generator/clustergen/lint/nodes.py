@@ -9,6 +9,7 @@ from clustergen.hostlist import MAX_HOSTS, HostlistError, count, expand
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import node_names
 from clustergen.lint.site import Site, hosts_of, without_extra_commas
+from clustergen.slurmconf.bounds import OF_EACH_NODE
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.grammar import Line
 
@@ -86,7 +87,7 @@ def counts(site: Site) -> Iterator[LintFinding]:
         hosts = hosts_of(node)
         if hosts is None:
             continue
-        for key in ("NodeAddr", "NodeHostname", "Port", "BcastAddr"):
+        for key in OF_EACH_NODE:
             setting = node.own_value(key)
             if setting is None or ("[" not in setting.text and "," not in setting.text):
                 continue

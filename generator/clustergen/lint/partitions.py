@@ -8,13 +8,13 @@ from itertools import islice
 
 from clustergen.diagnostics import Severity, did_you_mean
 from clustergen.hostlist import compress
-from clustergen.lint.accounting import BASIC
 from clustergen.lint.finding import LintFinding
 from clustergen.lint.hostlists import near_node, not_defined, spot_of, unreadable
 from clustergen.lint.site import Site, expanded, hosts_of
 from clustergen.slurmconf.config import Entry, Setting
 from clustergen.slurmconf.scalars import TRUE, seconds_of
 from clustergen.slurmrules.conf import integer
+from clustergen.slurmrules.limits import BUILT_IN_TRES
 
 _HARDWARE = ("CPUs", "Procs", "Sockets", "SocketsPerBoard", "CoresPerSocket", "RealMemory", "Gres")
 _ADDED = ("gres/gpumem", "gres/gpuutil")  # by Slurm itself, to gres/gpu, from 23.02 on
@@ -256,7 +256,7 @@ def _lines(part: Entry, *settings: Setting) -> list[object]:
 
 def weights(site: Site) -> Iterator[LintFinding]:
     """Weights of resources that the cluster does not count stop slurmctld."""
-    counted = {*BASIC, *site.words("AccountingStorageTRES")}
+    counted = {*BUILT_IN_TRES, *site.words("AccountingStorageTRES")}
     if any(word.startswith("gres/gpu") for word in counted) and site.has("gpu-use-counted"):
         counted.update(_ADDED)
     settings = [setting for part in site.partitions if (setting := part.own_value("TRESBillingWeights"))]
@@ -269,7 +269,9 @@ def weights(site: Site) -> Iterator[LintFinding]:
         for item in setting.text.split(","):
             name = item.partition("=")[0].strip()
             if name and "=" in item and name.lower() not in counted and not name.lower().startswith("license/"):
-                hint = f"write AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BASIC)
+                hint = (
+                    f"write AccountingStorageTRES={name.lower()}" if "/" in name else did_you_mean(name, BUILT_IN_TRES)
+                )
                 yield site.error(
                     "tres-unknown",
                     site.part(setting, start + item.find(name), len(name)),

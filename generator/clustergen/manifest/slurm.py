@@ -20,6 +20,7 @@ from clustergen.manifest.base import (
 from clustergen.manifest.composition import Place, composed
 from clustergen.manifest.partitions import Partition
 from clustergen.manifest.rewrites import as_release
+from clustergen.slurmconf.scalars import LogLevel
 from clustergen.units import Bare, Minutes
 
 
@@ -40,7 +41,6 @@ PortRange = Annotated[
 ]
 Weight = Annotated[int, Field(ge=0, le=4294967295)]
 Daemon = Literal["slurmctld", "slurmd", "slurmdbd"]
-LogLevel = Literal["quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5"]
 Timeout = Annotated[int, Field(ge=0, le=65533), Bare("second")]
 
 

@@ -12,10 +12,10 @@ from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, one_of
 from clustergen.manifest.partitions import Partition
 from clustergen.rules.slurm_daemons import accounting_hint
+from clustergen.slurmrules.limits import BUILT_IN_TRES
 
 REQUIRES = "slurm"
 
-_BUILT_IN_TRES = ("billing", "cpu", "energy", "mem", "node", "pages", "vmem", "fs/disk")
 _OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 
 
@@ -23,7 +23,7 @@ _OPEN_TRES = ("license/", "bb/", "ic/")  # their names come from elsewhere
 def tracked(cluster: Cluster) -> list[str]:
     """Trackable resources: Slurm's own, the GPUs and other GRES, and what the manifest adds."""
     of_gpus = ("gres/gpumem", "gres/gpuutil") if cluster.gpu_types else ()
-    return list(dict.fromkeys([*_BUILT_IN_TRES, *tres_of(cluster), *of_gpus, *cluster.of(Accounting).tres]))
+    return list(dict.fromkeys([*BUILT_IN_TRES, *tres_of(cluster), *of_gpus, *cluster.of(Accounting).tres]))
 
 
 _OF_LIMITS = "so it cannot be limited"
@@ -81,7 +81,7 @@ def weights(cluster: Cluster) -> Iterator[Finding]:
         return
     names = {part.partition("=")[0].strip(): None for part in conf.text(key).split(",")}
     yield from untracked(cluster, conf.place(key), names, _OF_WEIGHTS)
-    if not cluster.slurm.keeps_books and not all(name.lower() in _BUILT_IN_TRES for name in names):
+    if not cluster.slurm.keeps_books and not all(name.lower() in BUILT_IN_TRES for name in names):
         yield Finding(
             "accounting-missing",
             conf.place(key),
@@ -95,7 +95,7 @@ def tres_of_accounting(cluster: Cluster) -> Iterator[Finding]:
     tres = cluster.of(Accounting).tres
     types = [name for name in tres_of(cluster) if name.startswith("gres/gpu:")]
     for index, name in enumerate(tres):
-        if name in _BUILT_IN_TRES or name.startswith(_OPEN_TRES):
+        if name in BUILT_IN_TRES or name.startswith(_OPEN_TRES):
             continue
         if (name.startswith("gres/gpu:") and name not in types) or not name.startswith("gres/"):
             candidates = [*types, "gres/gpu", "license/"]

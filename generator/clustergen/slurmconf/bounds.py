@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 MOST_INHERITED = 4 * MOST_BYTES
 """Characters of the values that all lines of one file have from DEFAULT lines. 65,536 nodes have 20 MB of them."""
 
+OF_EACH_NODE = ("NodeAddr", "NodeHostname", "BcastAddr", "Port")
+"""Keys of NodeName lines with a value for each node."""
 _LISTS = {
-    "nodename": ("NodeAddr", "NodeHostname", "BcastAddr", "Port"),
+    "nodename": OF_EACH_NODE,
     "partitionname": ("PartitionName", "Nodes"),
     "nodeset": ("Nodes",),
     "downnodes": ("DownNodes",),

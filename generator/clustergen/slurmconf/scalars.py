@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Literal, get_args
 
 from clustergen.hostlist import HostlistError, expand
 from clustergen.units.digits import whole
@@ -16,6 +17,8 @@ TRUE = ("yes", "up", "true", "1")
 FALSE = ("no", "down", "false", "0")
 NO_LIMIT = ("unlimited", "infinite")
 """In place of a number: the largest that its type holds."""
+LogLevel = Literal["quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5"]
+LOG_LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 KIB = ("uint32", "uint64")
 """Types of keys whose numbers may end in `k`, for 1024."""
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")

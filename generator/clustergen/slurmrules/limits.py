@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from clustergen.slurmrules.conf import Conf, Judgement, integer
 from clustergen.slurmrules.remarks import Outcome, Remark
 
+BUILT_IN_TRES = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
+"""Trackable resources that every slurmdbd counts."""
+PRIORITY_WEIGHTS = tuple(
+    f"PriorityWeight{name}" for name in ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
+)
+
 _SHORTEST = 60  # seconds; a busy node or switch may miss its pings for this long
 _ROOT = ("root", "0")
 
@@ -61,8 +67,7 @@ def _numbers(conf: Conf) -> Iterator[Judgement]:
 
 
 def _weights(conf: Conf) -> Iterator[Judgement]:
-    weights = (f"PriorityWeight{name}" for name in ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS"))
-    first = next((weight for weight in weights if conf.number(weight)), None)
+    first = next((weight for weight in PRIORITY_WEIGHTS if conf.number(weight)), None)
     if first and conf.plugin("PriorityType") != "multifactor":
         hint = "write PriorityType=priority/multifactor"
         hint += "" if conf.stated("PriorityType") else ", the default since 23.11"

@@ -21,7 +21,6 @@ _AMOUNT = re.compile(r"([0-9]+) ?([MGTmgt])(?:i?[Bb])?")
 _TWO_NUMBERS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}")
 _SECONDS = re.compile(r"([0-9]+) ?s(?:ec|ecs|econds?)?", re.IGNORECASE)
 HIGHEST = {"uint16": (1 << 16) - 1, "uint32": (1 << 32) - 1, "uint64": (1 << 64) - 1}
-LOG_LEVELS = ("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5")
 _MOST_WORDS = 1_000  # of one list; SchedulerParameters, which has the most, knows about a hundred
 _OPEN = ("GresTypes",)  # any name is a GRES of one's own
 _ANY_CASE = ("AutoDetect",)
@@ -91,9 +90,9 @@ def _refused(row: slurm.SlurmKey, release: SlurmRelease, text: str) -> tuple[str
         return "yes or no", Outcome.STOPS
     if row.type in ("float", "long") and text and not _FLOAT.fullmatch(text) and text.lower() not in scalars.NO_LIMIT:
         return "a number", Outcome.STOPS
-    if row.key in LEVEL_KEYS and text.lower() not in LOG_LEVELS and not text.isdigit():
+    if row.key in LEVEL_KEYS and text.lower() not in scalars.LOG_LEVELS and not text.isdigit():
         # of a number with more behind it Slurm reads the number
-        return f"one of {', '.join(LOG_LEVELS)}", Outcome.LOGS if text[:1].isdigit() else Outcome.STOPS
+        return f"one of {', '.join(scalars.LOG_LEVELS)}", Outcome.LOGS if text[:1].isdigit() else Outcome.STOPS
     return None
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from clustergen.records import record, replace
 
 Status = Literal["passed", "failed", "not run", "no parser"]
 
 FORMATS = ("text", "json", "github")
-STATUSES: tuple[Status, ...] = ("passed", "failed", "not run", "no parser")
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @record

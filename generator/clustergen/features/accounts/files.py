@@ -16,8 +16,8 @@ from clustergen.cluster.slurm.rights import ROOT, Rights, parents_first, rights_
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.file import File
+from clustergen.slurmrules.limits import BUILT_IN_TRES
 
-_BUILT_IN = ("cpu", "mem", "energy", "node", "billing", "vmem", "pages")
 _LEVELS = {"none": "None", "operator": "Operator", "administrator": "Administrator"}
 
 
@@ -93,7 +93,7 @@ def accounts(cluster: Cluster) -> Accounts | None:
         federation=(policy.federation or "").lower(),
         announces_inherited=cluster.slurm.release.has("associations-unannounced"),
         removes_unlisted=policy.removes_unlisted,
-        resources=tuple(name for name in limited_resources(policy) if name not in _BUILT_IN),
+        resources=tuple(name for name in limited_resources(policy) if name not in BUILT_IN_TRES),
         qos_keys=_keys("qos", cluster.slurm.release, _without_field(policy)),
         association_keys=_keys(
             "association", cluster.slurm.release, () if _has_rights(policy) else ("QOS", "DefaultQOS")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
+from clustergen.features.slurm_metrics.needs import NODE_STATES
 from clustergen.render.alerts import by_instance
 from clustergen.render.dashboards import (
     ANY_IS_BAD,
@@ -18,17 +19,6 @@ from clustergen.render.dashboards import (
 )
 
 _BACKLOG = 1000  # records; an alert fires there
-_NODE_STATES = {
-    "alloc": "allocated",
-    "mixed": "mixed",
-    "idle": "idle",
-    "drain": "drained",
-    "down": "down",
-    "fail": "failing",
-    "maint": "maintenance",
-    "noresp": "not responding",
-    "invalid_reg": "invalid",
-}
 _JOB_ENDS = ("completed", "failed", "timeout", "outofmemory", "node_failed", "cancelled", "preempted")
 
 
@@ -71,7 +61,7 @@ def _states() -> Row:
             *(Target(f"max(slurm_jobs_{end})", end.replace("_", " ")) for end in _JOB_ENDS),
             help="Jobs that slurmctld still has in memory (MinJobAge).",
         ),
-        graph("Nodes by state", *(Target(f"max(slurm_nodes_{state})", name) for state, name in _NODE_STATES.items())),
+        graph("Nodes by state", *(Target(f"max(slurm_nodes_{state})", name) for state, name in NODE_STATES.items())),
     )
 
 

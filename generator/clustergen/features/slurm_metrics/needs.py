@@ -11,13 +11,22 @@ from clustergen.cluster.monitoring import NodeExporter, Scraping, own_endpoint
 from clustergen.cluster.slurm.keys.table import switches_nodes_off
 
 TEXTFILE = "slurm.prom"
+NODE_STATES = {
+    "alloc": "allocated",
+    "mixed": "mixed",
+    "idle": "idle",
+    "drain": "drained",
+    "down": "down",
+    "fail": "failing",
+    "maint": "maintenance",
+    "noresp": "not responding",
+    "invalid_reg": "invalid",
+}
+"""State of a node in metrics → its name for readers."""
 _JOBS = ("running", "pending", "cpus_alloc", "gpus_alloc")
 SCRIPT_METRICS = (
     "slurm_nodes",
-    *(
-        f"slurm_nodes_{state}"
-        for state in ("noresp", "alloc", "mixed", "idle", "down", "drain", "fail", "maint", "invalid_reg")
-    ),
+    *(f"slurm_nodes_{state}" for state in NODE_STATES),
     *(
         f"slurm_jobs_{state}"
         for state in (
