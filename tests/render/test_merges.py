@@ -75,6 +75,7 @@ def commit(repository: Path, text: str, tree: Tree, message: str) -> None:
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 def test_two_branches_merge(ours: str, theirs: str, trees: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "config", "merge.conflictStyle", ("merge", "diff3")[NAMES.index(ours) % 2])
     commit(tmp_path, TEXT, tree_of(TEXT, trees), "base")
     for branch, name in (("ours", ours), ("theirs", theirs)):
         git(tmp_path, "checkout", "-q", "-b", branch, "main")
