@@ -81,14 +81,14 @@ def resolve_configurations(manifest: Manifest, _: Cluster) -> Configurations:
 
 def _configuration(kind: NodeType) -> Configuration:
     return Configuration(
-        kind.cpu.sockets,
-        kind.cpu.model,
-        kind.cpu.cores_per_socket,
-        kind.memory,
-        kind.gpus.count,
-        kind.gpus.model,
-        tuple(nic.model for nic in kind.nics or ()),
-        tuple(copied(Disk, disk) for disk in kind.disks),
-        kind.power.psus,
-        kind.power.psu,
+        sockets=kind.cpu.sockets,
+        cpu_model=kind.cpu.model,
+        cores_per_socket=kind.cpu.cores_per_socket,
+        memory=kind.memory,
+        gpu_count=kind.gpus.count,
+        gpu_model=kind.gpus.model,
+        nics=tuple(nic.model for nic in kind.nics or ()),
+        disks=tuple(copied(Disk, disk) for disk in kind.disks),
+        psus=kind.power.psus,
+        psu=kind.power.psu,
     )

@@ -104,7 +104,9 @@ def changed(
     base = file.rpartition("/")[2]
     kind = kind or KINDS.get(block, "key")
     row = slurm.key(base, key, block) if key else None
-    without_effect = Change(file, kind, (NONE,), "", name, key, old, new, nodes)
+    without_effect = Change(
+        file=file, kind=kind, effects=(NONE,), reason="", name=name, key=key, old=old, new=new, nodes=nodes
+    )
     if row is not None and row.state(release) == "defunct":
         reason = f"the key has had no effect since Slurm {row.defunct}"
         return replace(without_effect, reason=reason, source=row.source)

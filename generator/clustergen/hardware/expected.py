@@ -81,17 +81,19 @@ def expected(cluster: Cluster, network: str) -> Expected:
     places = {
         name: f"{device.place.rack} U{device.place.unit}" for name, device in devices(cluster).items() if device.place
     }
+    guests, guest_leaves = _guests(cluster, network, tuple(switches.values()))
     return Expected(
-        network,
-        tuple(planned),
-        {name: switch.rails for name, switch in switches.items()},
-        connected,
-        frozenset(kinds),
-        frozenset(host for group in cluster.groups if group.is_dynamic for host in group.hosts),
-        places,
-        labels,
-        *_guests(cluster, network, tuple(switches.values())),
-        _least_gbit(cluster, network),
+        network=network,
+        cables=tuple(planned),
+        rails={name: switch.rails for name, switch in switches.items()},
+        adapters=connected,
+        hosts=frozenset(kinds),
+        optional=frozenset(host for group in cluster.groups if group.is_dynamic for host in group.hosts),
+        places=places,
+        labels=labels,
+        guests=guests,
+        guest_leaves=guest_leaves,
+        least_gbit=_least_gbit(cluster, network),
     )
 
 

@@ -143,7 +143,17 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
             key_line, key_column, _ = logical.at(*match.span(1))
             pair = Pair(key, operator, run or value, not run, key_line, key_column, *logical.at(start, pos))
         else:
-            pair = Pair(key, operator, run or value, not run, number, match.start(1) + 1, number, start + 1, pos + 1)
+            pair = Pair(
+                key=key,
+                operator=operator,
+                value=run or value,
+                quoted=not run,
+                line=number,
+                column=match.start(1) + 1,
+                value_line=number,
+                value_column=start + 1,
+                value_end=pos + 1,
+            )
         pairs.append(pair)
         pos = match.end()
         if run and '"' in run:

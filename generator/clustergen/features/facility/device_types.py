@@ -74,7 +74,18 @@ def device_types(cluster: Cluster) -> Mapping[str, DeviceType]:
 def _of_fixture(title: str, is_switch: bool) -> DeviceType:
     """A part of a rack that is sold whole: the busbar feeds its switch trays, and no inlet of a shelf is NetBox's."""
     maker = _MAKERS[0] if is_switch else _GENERIC
-    return DeviceType(maker, title, _slug(maker, title), 1, None, 0, "", None, None, ())
+    return DeviceType(
+        manufacturer=maker,
+        model=title,
+        slug=_slug(maker, title),
+        height=1,
+        weight_kg=None,
+        supplies=0,
+        inlet="",
+        supply_max_w=None,
+        supply_usual_w=None,
+        interfaces=(),
+    )
 
 
 def _with_own_slugs(types: Mapping[str, DeviceType]) -> dict[str, DeviceType]:

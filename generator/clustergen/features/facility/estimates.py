@@ -158,7 +158,17 @@ def _all_reduce(node_type: NodeType, nodes: int, rate: int | None, sizes: Sequen
         for size in sizes
     )
     rails = len(node_type.fabric_ports())
-    return AllReduce(node_type.name, nodes, gpus, rails, bus, limit, ring, tree if nodes > 1 else None, times)
+    return AllReduce(
+        type=node_type.name,
+        nodes=nodes,
+        gpus=gpus,
+        rails=rails,
+        bus=bus,
+        limit=limit,
+        ring_latency_s=ring,
+        tree_latency_s=tree if nodes > 1 else None,
+        times=times,
+    )
 
 
 def _bus(node_type: NodeType, nodes: int, rate: int | None) -> tuple[ByteRate, str] | None:

@@ -89,16 +89,16 @@ def forward(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Forward:
 def collector(cluster: Cluster, os: OperatingSystem) -> Collector:
     logs, domain = cluster.of(Logs), cluster.networks.management.domain
     return Collector(
-        logs.port,
-        STORE,
-        domain or "",
-        min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)),
-        logs.tls,
-        logs.search,
-        SEARCH_PASSWORD,
-        os.fact("rsyslog_spool_dir"),
-        logs.queue_size.mib,
-        len(cluster.hosts("log-collector")),
+        port=logs.port,
+        store=STORE,
+        domain=domain or "",
+        open_files=min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)),
+        tls=logs.tls,
+        search=logs.search,
+        password=SEARCH_PASSWORD,
+        spool=os.fact("rsyslog_spool_dir"),
+        queue_mib=logs.queue_size.mib,
+        collectors=len(cluster.hosts("log-collector")),
     )
 
 
@@ -108,16 +108,16 @@ def search(cluster: Cluster, os: OperatingSystem) -> Search | None:
         return None
     section = logs.search
     return Search(
-        section.servers,
-        section.index,
-        section.retention_days,
-        section.user,
-        SEARCH_PASSWORD if section.user else None,
-        section.ca,
-        section.sender,
-        os.fact("rsyslog_spool_dir"),
-        logs.queue_size.value,
-        textfile(cluster, os, SEARCH_TEXTFILE),
+        servers=section.servers,
+        index=section.index,
+        retention_days=section.retention_days,
+        user=section.user,
+        password_file=SEARCH_PASSWORD if section.user else None,
+        ca=section.ca,
+        sender=section.sender,
+        spool=os.fact("rsyslog_spool_dir"),
+        max_bytes=logs.queue_size.value,
+        metrics_file=textfile(cluster, os, SEARCH_TEXTFILE),
     )
 
 
