@@ -44,7 +44,8 @@ def polling_cores(manifest: Manifest, node_type: NodeType, entries: Sequence[Nod
     for name, section in manifest.storage.items():
         polls = getattr(module(f"storage.{section.type}", "resolved"), "polling", None)
         client = result_of(polls, Polling, section, node_type, storage) if polls else None
-        if client is None or roles.isdisjoint(section.clients):
+        is_spared = section.node_types and node_type.name not in section.node_types
+        if client is None or is_spared or roles.isdisjoint(section.clients):
             continue
         if client.servers not in by_servers:
             taken = {0}.union(*by_servers.values())

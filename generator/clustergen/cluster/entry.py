@@ -90,6 +90,7 @@ class Entry:
     mount: str
     clients: tuple[str, ...]  # roles
     clients_at: ManifestPath | None  # None: left to the default
+    node_types: tuple[str, ...]  # of the clients; empty: all
     required: bool
     options: tuple[str, ...]
     read_only: bool

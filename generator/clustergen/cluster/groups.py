@@ -58,13 +58,13 @@ def _entries(cluster: Cluster) -> _Entries:
         for host in entry.server_hosts:
             if host in index:
                 targets[index[host]][name] = entry
-    by_roles: dict[tuple[str, ...], dict[str, Entry]] = {}
+    by_kind: dict[tuple[tuple[str, ...], str], dict[str, Entry]] = {}
     mounted = {}
     for group in cluster.groups:
-        if group.roles not in by_roles:
-            chosen = {name: entry for name, entry in storage.items() if any(map(group.has, entry.clients))}
-            by_roles[group.roles] = chosen
-        entries, served = by_roles[group.roles], exported[group.index]
+        kind = group.roles, group.type.name
+        if kind not in by_kind:
+            by_kind[kind] = {name: entry for name, entry in storage.items() if group.is_client(entry)}
+        entries, served = by_kind[kind], exported[group.index]
         mounted[group.index] = (
             {name: entry for name, entry in entries.items() if name not in served} if served else entries
         )

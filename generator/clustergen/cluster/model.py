@@ -23,6 +23,7 @@ from clustergen.cluster.storage import Storage
 from clustergen.cluster.tracing import made, used
 from clustergen.feature import Attributed, area, claim, extension_of, items_of, modules, requirement, wording
 from clustergen.hostlist import compress
+from clustergen.manifest.mount import Mount
 from clustergen.records import record
 from clustergen.units import Watts
 
@@ -178,6 +179,10 @@ class NodeGroup:
 
     def has(self, role: str) -> bool:
         return role in self.roles
+
+    def is_client(self, entry: Entry | Mount) -> bool:
+        """True if the manifest has these nodes mount a storage entry; its server may be one of them."""
+        return any(map(self.has, entry.clients)) and (not entry.node_types or self.type.name in entry.node_types)
 
 
 @record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from clustergen.cluster.catalogue_view import Report
 from clustergen.cluster.model import NodeGroup, NodeType
@@ -18,6 +18,11 @@ def resolve_nodes(manifest: Manifest, types: Mapping[str, NodeType], report: Rep
     return tuple(_group(index, entry, types, report) for index, entry in enumerate(manifest.nodes))
 
 
+def unknown_type(path: ManifestPath, name: str, types: Iterable[str]) -> Finding:
+    guess = did_you_mean(name, types) or f"use {one_of(types)}, or define '{name}' under node_types"
+    return Finding("node-type-unknown", path, f"node type '{name}' is not defined", guess)
+
+
 def is_pending(group: NodeGroup) -> bool:
     """True if an error keeps the type of these nodes from being resolved, and with it ports and GPUs."""
     return not group.is_type_known or (not group.type.is_resolved and group.type.name != SERVICE)
@@ -27,14 +32,7 @@ def _group(index: int, entry: Nodes, types: Mapping[str, NodeType], report: Repo
     path: ManifestPath = ("nodes", index)
     kind = types.get(entry.type)
     if kind is None:
-        report(
-            Finding(
-                "node-type-unknown",
-                (*path, "type"),
-                f"node type '{entry.type}' is not defined",
-                did_you_mean(entry.type, types) or f"use {one_of(types)}, or define '{entry.type}' under node_types",
-            )
-        )
+        report(unknown_type((*path, "type"), entry.type, types))
         kind = types[SERVICE]
     hosts = tuple(expand(entry.name))
     if entry.address and (names := _range_of_names(entry.name, len(expand(entry.address)))):

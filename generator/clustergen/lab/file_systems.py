@@ -22,9 +22,7 @@ def replaced(cluster: Cluster, real: Collection[str] = ()) -> dict[str, str]:
 
 def _shows(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
     """True if the nodes of a group have an entry at its mount point: clients, and a server that is one by its role."""
-    return mounts_entry(cluster, group, entry.name) or (
-        serves(cluster, group, entry) and any(group.has(role) for role in entry.clients)
-    )
+    return mounts_entry(cluster, group, entry.name) or (serves(cluster, group, entry) and group.is_client(entry))
 
 
 def without(cluster: Cluster, real: Collection[str]) -> dict[str, list[str] | bool | int]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from clustergen.catalogue.roles import Role
-from clustergen.manifest.base import AbsolutePath, Section, field, text
+from clustergen.manifest.base import AbsolutePath, Name, Section, field, text
 from clustergen.units import ByteRate
 
 MountOption = Annotated[
@@ -30,10 +30,12 @@ class Mount(Section):
         **dict.fromkeys(("kind", "fstype", "filesystemtype", "driver", "protocol"), "type"),
         **dict.fromkeys(("opts", "mountoptions", "mountopts", "flags"), "options"),
         **dict.fromkeys(("ro", "readonly"), "read_only"),
+        **dict.fromkeys(("types", "nodetype", "onlytypes"), "node_types"),
     }
 
     mount: AbsolutePath = field(..., "Mount point on the nodes.", sample="/scratch")
     clients: tuple[Role, ...] = field(("slurm-compute", "login"), "Roles whose nodes mount it.")
+    node_types: tuple[Name, ...] = field((), "Of these nodes, only those of these types; default: all.")
     required: bool = field(True, "Slurm starts only when it is mounted; false: jobs can run without it.")
     options: tuple[MountOption, ...] = field((), "More mount options.")
     read_only: bool = field(False, "Mount read-only.")

@@ -15,6 +15,7 @@ _CAUSES = {
     "slurm-key-ignored": ("slurm-key-managed",),
     "nccl-prefix-match": ("nccl-value-wrong",),
     "user-guide-partition": ("node-unknown",),
+    "mount-without-clients": ("node-type-unknown",),
 }
 """Code → codes of errors that it may follow from."""
 

@@ -172,7 +172,9 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
         if lacking and (use is not STATE or len(cluster.slurm.controllers) == 1):  # of two: state-not-shared
             key, entry = next(iter(entries.items()))
             message = f"{noun} is below {entry.mount}, where {lacking[0].folded} does not mount '{key}'"
-            yield Finding("path-not-mounted", path, message, f"add {role} to storage.{key}.clients")
+            is_of_role = role in entry.clients
+            added, field = (lacking[0].type.name, "node_types") if is_of_role else (role, "clients")
+            yield Finding("path-not-mounted", path, message, f"add {added} to storage.{key}.{field}")
             continue
         hosts = sum(len(group.hosts) for group in groups)
         for key, entry in entries.items():
@@ -189,4 +191,4 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
 
 def _has(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:
     """True if the file system is mounted on these nodes, be it by its server itself."""
-    return any(role in entry.clients for role in group.roles) or serves(cluster, group, entry)
+    return group.is_client(entry) or serves(cluster, group, entry)

@@ -157,7 +157,7 @@ def controllers(cluster: Cluster) -> Iterator[Finding]:
         return
     groups = cluster.with_role("slurm-controller")
     shared = [entry for entry in cluster.storage.values() if entry.is_shared and _below(place, entry)]
-    outside = [group for group in groups if not any(group.has(role) for entry in shared for role in entry.clients)]
+    outside = [group for group in groups if not any(map(group.is_client, shared))]
     if outside:
         yield Finding(
             "state-not-shared",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.system_paths import mountable, nearest
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.nodes import unknown_type
+from clustergen.cluster.roles import SERVICE
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.diagnostics import Finding, ManifestPath, did_you_mean
+from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, quote
+from clustergen.manifest.hardware import NodeType
 from clustergen.units import Bytes
 
 _UNSTABLE = re.compile(r"/dev/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d+n\d+(p\d+)?|dm-\d+)")
@@ -41,9 +44,7 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
         place = entry.mount.rstrip("/") or "/"
         yield from mounted_over(path, place, name, is_shared=entry.is_shared)
         for other, another in seen.get(place, []):
-            shared = [
-                group for group in cluster.groups if _mounts(group.roles, entry) and _mounts(group.roles, another)
-            ]
+            shared = [group for group in cluster.groups if group.is_client(entry) and group.is_client(another)]
             if shared:
                 yield Finding(
                     "mount-twice",
@@ -52,18 +53,23 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
                     "change mount or clients",
                 )
         seen.setdefault(place, []).append((name, entry))
-        if not any(_mounts(group.roles, entry) for group in cluster.groups):
+        if not any(group.is_client(entry) for group in cluster.groups):
+            of_types = f" of type {' or '.join(map(quote, entry.node_types))}" if entry.node_types else ""
             yield Finding(
                 "mount-without-clients",
                 entry.clients_at or ("storage", name),
-                f"no node mounts '{name}': no node has the role {' or '.join(entry.clients)}",
-                "add a role to clients, or to the nodes",
+                f"no node mounts '{name}': no node{of_types} has the role {' or '.join(entry.clients)}",
+                "add a role to clients, or to the nodes" + (", or a type to node_types" if entry.node_types else ""),
                 key=not entry.clients_at,
             )
 
 
-def _mounts(roles: tuple[str, ...], entry: Entry) -> bool:
-    return any(role in entry.clients for role in roles)
+def node_types(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Finding]:
+    types = {*section, SERVICE}
+    for name, entry in cluster.storage.items():
+        for index, kind in enumerate(entry.node_types):
+            if kind not in types:
+                yield unknown_type(("storage", name, "node_types", index), kind, types)
 
 
 def mount_options(cluster: Cluster) -> Iterator[Finding]:
@@ -143,7 +149,7 @@ def interface_unknown(cluster: Cluster) -> Iterator[Finding]:
         kinds = {
             group.type.name: group.type
             for group in cluster.groups
-            if _mounts(group.roles, entry) and group.type.ports and all(port.interface for port in group.type.ports)
+            if group.is_client(entry) and group.type.ports and all(port.interface for port in group.type.ports)
         }
         for path, text in requested:
             names = [port.interface for kind in kinds.values() for port in kind.ports if port.interface]
@@ -162,16 +168,13 @@ def tmpdir_shared(cluster: Cluster) -> Iterator[Finding]:
     place = cluster.of(Scripts).tmpdir if cluster.has(Scripts) else None
     if place is None:
         return
-    above = [
-        (entry.mount.rstrip("/"), name, entry)
-        for name, entry in cluster.storage.items()
-        if "slurm-compute" in entry.clients and (place + "/").startswith(entry.mount.rstrip("/") + "/")
-    ]
-    _, name, entry = max(above, default=("", "", None), key=lambda item: len(item[0]))
-    if entry is not None and entry.is_shared:
+    above = [entry for entry in cluster.storage.values() if (place + "/").startswith(entry.mount.rstrip("/") + "/")]
+    above.sort(key=lambda entry: len(entry.mount), reverse=True)
+    holding = (next(filter(group.is_client, above), None) for group in cluster.compute)
+    if entry := next((entry for entry in holding if entry and entry.is_shared), None):
         yield Finding(
             "tmpdir-shared",
             ("slurm", "scripts", "tmpdir"),
-            f"{place} is on '{name}', a network file system that all nodes share",
+            f"{place} is on '{entry.name}', a network file system that all nodes share",
             "use a directory on a local disk of the nodes",
         )

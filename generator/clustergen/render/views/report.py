@@ -206,7 +206,8 @@ def _storage(cluster: Cluster) -> Iterator[dict[str, str]]:
             "Type": entry.type,
             "Server": ", ".join(entry.sources),
             "Mounted at": entry.mount,
-            "Clients": ",".join(role for role in entry.clients if cluster.with_role(role)),
+            "Clients": ",".join(filter(cluster.with_role, entry.clients))
+            + (f" of type {', '.join(entry.node_types)}" if entry.node_types else ""),
             "If not mounted": ("Slurm does not start" if entry.required else "jobs still run")
             if cluster.has(Slurm)
             else "",

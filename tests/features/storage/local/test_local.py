@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import yaml
+import pytest
 
 from strategies.file_systems import LOCAL, UNITS, stored
-from strategies.trees import manifest, text_of, tree_of
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, text_of, tree_of
 
 
 def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
@@ -17,11 +18,37 @@ def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
     assert "WantedBy=local-fs.target\n" in text
 
 
-def test_a_disk_of_one_node_type_is_a_unit_of_the_site(tmp_path: Path) -> None:
-    unit = tmp_path / "site/type_gpu" / f"{UNITS}/scratch.mount".lstrip("/")
-    unit.parent.mkdir(parents=True)
-    unit.write_text("[Mount]\nWhat=/dev/disk/by-label/scratch\nWhere=/scratch\n\n[Install]\nWantedBy=local-fs.target\n")
-    tree = tree_of(manifest(), tmp_path)
-    assert "Where=/scratch\n" in text_of(tree, "c1", f"{UNITS}/scratch.mount")
-    variables = next(file for file in tree if file.path == "inventory/group_vars/all.yml")
-    assert "scratch.mount" in yaml.safe_load(variables.content)["cluster_units"]["type_gpu"]
+def mixed(**entry: Any) -> dict[str, Any]:
+    """GPU nodes with a scratch disk, c[1-4], and a CPU node, cpu1; /scratch with other fields."""
+    types = {
+        "gpu": {**GPU, "disks": [{"device": "nvme0n1", "size": "2TB", "use": "scratch"}]},
+        "cpu": {"cpu": {"sockets": 2, "cores_per_socket": 32, "threads_per_core": 1}, "memory": "512GiB"},
+    }
+    nodes = [HEAD, COMPUTE, {"name": "cpu1", "type": "cpu", "address": "10.0.0.31"}]
+    return manifest(node_types=types, nodes=nodes, storage={"scratch": {**LOCAL, **entry}})
+
+
+def test_a_disk_of_one_node_type_is_mounted_there_alone(tmp_path: Path) -> None:
+    tree = tree_of(mixed(node_types=["gpu"]), tmp_path)
+    paths = [
+        f"{UNITS}/scratch.mount",
+        "/etc/slurm/prolog.d/20-mount-scratch",
+        f"{UNITS}/slurmd.service.d/40-mount-scratch.conf",
+    ]
+    assert all(path in node_files(tree, "c1") for path in paths)
+    assert not any(path in node_files(tree, "cpu1") for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("entry", "codes"),
+    [
+        ({}, ["local-disk-missing"]),
+        ({"node_types": ["gpu"]}, []),
+        ({"node_types": ["gpus"]}, ["node-type-unknown"]),
+        ({"node_types": ["service"]}, ["mount-without-clients"]),
+        ({"node_types": ["cpu"]}, []),
+    ],
+    ids=lambda value: "-".join(value.get("node_types", ["all"])) if isinstance(value, dict) else "",
+)
+def test_types_of_a_mount_are_those_that_have_the_disk(entry: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
+    assert codes_of(mixed(**entry), tmp_path) == codes

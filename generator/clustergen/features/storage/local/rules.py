@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clustergen.cluster.groups import group_name, mounts
+from clustergen.cluster.groups import clients_of, mounts
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.diagnostics import Finding, ManifestPath
@@ -59,15 +59,16 @@ def local_disk_missing(cluster: Cluster, section: Mapping[str, NodeType]) -> Ite
     having = {name for name, spec in section.items() if any(disk.use == "scratch" for disk in spec.disks)}
     for name, entry in cluster.entries(Local).items():
         types = dict.fromkeys(g.type.name for g in cluster.compute if entry.required and name in mounts(cluster, g))
-        others = [kind for kind in types if kind in having]
-        for kind in types if others else ():
-            if kind in section and kind not in having:
+        lacking = [kind for kind in types if kind in section and kind not in having]
+        if having.intersection(types):
+            kept = dict.fromkeys(g.type.name for g in clients_of(cluster, name) if g.type.name not in lacking)
+            for kind in lacking:
                 yield Finding(
                     "local-disk-missing",
                     ("node_types", kind),
                     f"nodes of type '{kind}' mount '{name}' ({entry.device}) and list no scratch disk, as others do;"
                     " without it slurmd does not start there",
-                    "add it to disks with use: scratch, or write a mount unit for the types that have it in place of"
-                    f" storage.{name}: site/type_{group_name(others[0])}/etc/systemd/system/",
+                    "add it to disks with use: scratch, or leave the type out: write"
+                    f" storage: {{{name}: {{node_types: [{', '.join(kept)}]}}}}",
                     key=True,
                 )

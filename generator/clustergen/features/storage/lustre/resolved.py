@@ -162,7 +162,7 @@ def resolve(name: str, sections: Mapping[str, manifest.Lustre], cluster: Cluster
 
 def _version(section: manifest.Lustre, cluster: Cluster) -> str:
     """The first that supports the kernels of all clients."""
-    clients = [group for group in cluster.groups if any(map(group.has, (*section.clients, "lnet-router")))]
+    clients = [group for group in cluster.groups if group.is_client(section) or group.has("lnet-router")]
     return ".".join(map(str, max(map(lustre_client, [group.type.os for group in clients] or [cluster.os]))))
 
 

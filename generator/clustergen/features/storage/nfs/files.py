@@ -81,7 +81,7 @@ def server_view(cluster: Cluster, entry: Nfs) -> dict[str, MountUnit] | None:
     if entry.path.rstrip("/") == entry.mount.rstrip("/"):
         return None
     servers = [group for group in cluster.groups if serves(cluster, group, entry)]
-    if not any(group.has(role) for group in servers for role in entry.clients):
+    if not any(group.is_client(entry) for group in servers):
         return None
     return bind_mount(entry, entry.path.rstrip("/"), zfs=entry.export.zfs is not None)
 

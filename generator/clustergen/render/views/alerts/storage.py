@@ -46,12 +46,13 @@ def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
     name, mount = entry.name, entry.mount.rstrip("/")
     place, labels = f'{{mountpoint="{mount}"}}', (("mountpoint", mount),)
     roles = "|".join(entry.clients)
-    clients = [group for group in cluster.groups if any(map(group.has, entry.clients))]
+    types = f',node_type=~"{"|".join(entry.node_types)}"' if entry.node_types else ""
+    clients = filter(lambda group: group.is_client(entry), cluster.groups)
     spared = [host for group in clients if not mounts_entry(cluster, group, name) for host in group.hosts]
     server = f',instance!~"{"|".join(spared)}"' if spared else ""
     yield Alert(
         "StorageNotMounted",
-        f'up{{job="node",roles=~"(.+,)?({roles})(,.+)?"{server}}} == 1\n'
+        f'up{{job="node",roles=~"(.+,)?({roles})(,.+)?"{types}{server}}} == 1\n'
         f"unless on (instance)\n"
         f"node_filesystem_device_error{place}",
         "5m", "critical" if entry.required else "warning",
