@@ -17,6 +17,8 @@ WRONG = {
     "a name": (RULE, "for name, size, least in", "for given, size, least in", "given does not say what the value is"),
     "a message": (RULE, "add the role log-collector to a node", "see docs/logs.md", "a wheel has no docs/logs.md"),
     "a frozen dataclass": (RULE, "_DAY = 86400", "@dataclass(frozen=True)\nclass Day: pass\n_DAY = 86400", "@record"),
+    "a docstring": (RULE, "_DAY = 86400", '_DAY = 86400\n"""Those of a day."""', "begin the docstring with"),
+    "a record": (RULE, "_DAY = 86400", "_DAY = Row(1, 2, 3, 4, 5, 6, 7, 8, 9)", "name the fields"),
     "a rule's name": (RULE, "def log_collector_missing(", "def collector(", "name it log_collector_missing"),
     "a rule's type": (RULE, "missing(cluster: Cluster,", "missing(cluster: Any,", "rules.py:17: not run"),
     "a code": (RULE, '"log-collector-missing"', '"collector-missing"', "nothing reports log-collector-missing"),

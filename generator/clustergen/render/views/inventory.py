@@ -96,12 +96,12 @@ def _groups(cluster: Cluster, outline: Outline) -> Iterator[Group]:
         if name == "all":
             continue
         inside: dict[str, list[NodeGroup]] = {}
-        for member in sorted(members, key=lambda group: order[group.type.name]):
+        for member in sorted(members, key=lambda each: order[each.type.name]):
             inside.setdefault(member.type.name, []).append(member)
         children, hosts = [], []
-        for kind, parts in inside.items():
+        for type_name, parts in inside.items():
             group = parts[0].type.group
-            if len(parts) == len(cluster.of_type[kind]) and kind != SERVICE and name != group:
+            if len(parts) == len(cluster.of_type[type_name]) and type_name != SERVICE and name != group:
                 children.append(group)
             else:
                 hosts += [pattern for member in parts for pattern in ansible_ranges(member.hosts)]
