@@ -32,14 +32,6 @@ class ReframeSettings:
     jobs: int
 
 
-@record
-class FloorsPage:
-    """The floors for reviewers."""
-
-    name: str
-    tables: tuple[Table, ...]
-
-
 def _is_enabled(cluster: Cluster) -> bool:
     return cluster.has(Acceptance) and bool(gated_types(cluster))
 
@@ -101,7 +93,7 @@ def _bound(floor: Floor) -> str:
     return f"{floor.metric} {_SIGNS[floor.relation]} {floor.value:.10g} {floor.unit}"
 
 
-def floors_page(cluster: Cluster) -> FloorsPage | None:
+def floors_page(cluster: Cluster) -> Context | None:
     """One table for each node type; a gate without a floor is recorded and compared with the last run."""
     if not _is_enabled(cluster):
         return None
@@ -125,7 +117,7 @@ def floors_page(cluster: Cluster) -> FloorsPage | None:
         intro = f"{gated.hosts}, partition {gated.partition}. All gates end within {-(-seconds // 60)} minutes."
         columns = ("Stage", "Gate", "What it measures", "Floor", "Derived from", "A failure")
         tables.append(Table(gated.name, intro, columns, tuple(rows), frozenset({"Gate"})))
-    return FloorsPage(cluster.name, tuple(tables))
+    return {"name": cluster.name, "tables": tuple(tables)}
 
 
 def _rounds_of_pairs(count: int) -> int:

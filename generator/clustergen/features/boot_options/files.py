@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from clustergen.cluster.contributions import BootKernel, BootOption
 from clustergen.cluster.model import Cluster, NodeType
-from clustergen.records import record
 from clustergen.render.effects import REBOOT
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import SHELL
 
 _DEBIAN = "debian"
 
 
-@record
-class KernelOptions:
-    """Options of the kernel's command line, in order."""
-
-    options: tuple[BootOption, ...]
-    kernel: BootKernel | None
-
-
-def _options(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+def _options(cluster: Cluster, node_type: NodeType) -> Context | None:
     options = tuple(cluster.needs_by_type(BootOption).get(node_type.name, ()))
     kernel = next(iter(cluster.needs_by_type(BootKernel).get(node_type.name, ())), None)
-    return KernelOptions(options, kernel) if options or kernel else None
+    return {"options": options, "kernel": kernel} if options or kernel else None
 
 
-def grub(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+def grub(cluster: Cluster, node_type: NodeType) -> Context | None:
     return _options(cluster, node_type) if node_type.os.fact("family") == _DEBIAN else None
 
 
-def grubby(cluster: Cluster, node_type: NodeType) -> KernelOptions | None:
+def grubby(cluster: Cluster, node_type: NodeType) -> Context | None:
     return _options(cluster, node_type) if node_type.os.fact("family") != _DEBIAN else None
 
 

@@ -9,7 +9,7 @@ from clustergen.cluster.contributions import ContainerFile, GpuUnit
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.containers.pyxis_resolved import Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
-from clustergen.records import record, replace
+from clustergen.records import replace
 from clustergen.render.effects import CREATE, Effect, restart, run
 from clustergen.render.file import Context, File
 from clustergen.render.formats import JSON, SLURM, Safe
@@ -46,17 +46,10 @@ def registries(cluster: Cluster) -> Mirrors | None:
     return cluster.of(Mirrors) if cluster.has(Mirrors) else None
 
 
-@record
-class Mounts:
-    """Files of the node that a container is to see at the same place."""
-
-    files: tuple[str, ...]
-
-
-def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Mounts | None:
+def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Context | None:
     """A container has its own /etc, so files of it are mounted into it."""
     files = _node_files(cluster, node_type)
-    return Mounts(files) if files else None
+    return {"files": files} if files else None
 
 
 def _node_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
@@ -66,27 +59,19 @@ def _node_files(cluster: Cluster, node_type: NodeType) -> tuple[str, ...]:
     return tuple(each.path for each in cluster.needs_by_type(ContainerFile).get(node_type.name, ()))
 
 
-@record
-class PodmanSettings:
-    files: tuple[str, ...]  # of the node, that every container gets
-
-
-def podman(cluster: Cluster, node_type: NodeType) -> PodmanSettings | None:
-    return PodmanSettings(_node_files(cluster, node_type)) if cluster.has(Podman) else None
+def podman(cluster: Cluster, node_type: NodeType) -> Context | None:
+    """`files`: of the node, that every container gets."""
+    return {"files": _node_files(cluster, node_type)} if cluster.has(Podman) else None
 
 
 def apptainer(cluster: Cluster, node_type: NodeType, runtime: Apptainer) -> Apptainer:
     return replace(runtime, binds=(*_node_files(cluster, node_type), *runtime.binds))
 
 
-@record
-class CdiUnit:
-    after: str  # units that make the devices
-
-
-def cdi_unit(cluster: Cluster, node_type: NodeType) -> CdiUnit:
+def cdi_unit(cluster: Cluster, node_type: NodeType) -> Context:
+    """`after`: units that make the devices."""
     units = [unit.name for unit in cluster.needs_by_type(GpuUnit).get(node_type.name, ()) if unit.makes_devices]
-    return CdiUnit(" ".join(("nvidia-persistenced.service", *units)))
+    return {"after": " ".join(("nvidia-persistenced.service", *units))}
 
 
 def oci_jobs(_: Cluster, oci_jobs: OciJobs) -> Context:

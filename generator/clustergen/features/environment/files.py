@@ -20,20 +20,6 @@ class PythonModule:
     cuda: str
 
 
-@record
-class Default:
-    """The module that a name without a release stands for."""
-
-    module: str
-
-
-@record
-class Pins:
-    """Releases of libraries, as apt compares them."""
-
-    pins: tuple[tuple[str, str], ...]  # packages, version
-
-
 def cuda_modules(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, Context]:
     """A toolkit."""
     return {release: {"release": release, "root": f"/usr/local/cuda-{release}"} for release in environment.cuda}
@@ -47,13 +33,14 @@ def python_modules(_: Cluster, __: OperatingSystem, environment: Environment) ->
     }
 
 
-def defaults(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, Default]:
+def defaults(_: Cluster, __: OperatingSystem, environment: Environment) -> dict[str, Context]:
     """By name of the software: the first release in the manifest."""
     modules = [*(f"cuda/{release}" for release in environment.cuda), *environment.python]
-    return {module.partition("/")[0]: Default(module) for module in reversed(modules)}
+    return {module.partition("/")[0]: {"module": module} for module in reversed(modules)}
 
 
-def pins(_: Cluster, os: OperatingSystem, environment: Environment) -> Pins | None:
+def pins(_: Cluster, os: OperatingSystem, environment: Environment) -> Context | None:
+    """Packages with their version, as apt compares them."""
     if os.fact("family") != "debian":
         return None
     result = []
@@ -62,7 +49,7 @@ def pins(_: Cluster, os: OperatingSystem, environment: Environment) -> Pins | No
             result.append(("cudnn* libcudnn*", f"{environment.cudnn}[.-]*"))
         if environment.nccl:
             result.append((" ".join(os.packages("nccl")), f"{environment.nccl}[.-]*+cuda{release}"))
-    return Pins(tuple(result)) if result else None
+    return {"pins": tuple(result)} if result else None
 
 
 def values(_: Cluster, environment: Environment) -> Context | None:

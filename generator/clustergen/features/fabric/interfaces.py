@@ -6,11 +6,14 @@ netplan and NetworkManager would want a file per node; their files exclude these
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import rail_gateway, rail_network, rail_suffix
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.rails import addressed_rails, interface, rdma_device
 from clustergen.records import record
+from clustergen.render.file import Context
 
 _FIRST_TABLE = 100
 
@@ -29,24 +32,6 @@ class Row:
     prefix: str  # length, of the network of a leaf; empty: the rail is one network
 
 
-@record
-class Table:
-    rows: tuple[Row, ...]
-
-
-@record
-class Script:
-    """The settings that all interfaces share; empty where they are left unchanged."""
-
-    mtu: str
-    ipoib_mode: str
-
-
-@record
-class Unmanaged:
-    interfaces: tuple[str, ...]
-
-
 @once_per_cluster
 def is_enabled(cluster: Cluster) -> bool:
     """True if there is anything to be set: InfiniBand without IP needs nothing."""
@@ -56,13 +41,16 @@ def is_enabled(cluster: Cluster) -> bool:
     return fabric.type == "roce" or (fabric.type == "ethernet" and fabric.mtu is not None)
 
 
-def table(cluster: Cluster, node_type: NodeType) -> Table | None:
+def table(cluster: Cluster, node_type: NodeType) -> Context | None:
+    return {"rows": rows} if (rows := tuple(_rows(cluster, node_type))) else None
+
+
+def _rows(cluster: Cluster, node_type: NodeType) -> Iterator[Row]:
     """The ports of a node type, by rail."""
     fabric = cluster.networks.fabric
     if fabric is None or not is_enabled(cluster):
-        return None
+        return
     addressed = addressed_rails(cluster, node_type)
-    rows = []
     for port in node_type.fabric_ports():
         if port.rail is None:
             continue
@@ -72,35 +60,33 @@ def table(cluster: Cluster, node_type: NodeType) -> Table | None:
         # Where rails share a network, or have a router each, the source address decides on which rail a packet leaves.
         routed = network is not None and addressed > 1 and (gateway is not None or not fabric.rails)
         if network or fabric.type != "infiniband":
-            rows.append(
-                Row(
-                    rail=port.rail,
-                    device=rdma_device(port, fabric) or "-",
-                    interface=interface(port, fabric) or "-",
-                    suffix=rail_suffix(fabric, port.rail),
-                    network=network or "-",
-                    gateway=gateway or "-",
-                    table=str(_FIRST_TABLE + port.rail) if routed else "-",
-                    prefix=str(prefix or ""),
-                )
+            yield Row(
+                rail=port.rail,
+                device=rdma_device(port, fabric) or "-",
+                interface=interface(port, fabric) or "-",
+                suffix=rail_suffix(fabric, port.rail),
+                network=network or "-",
+                gateway=gateway or "-",
+                table=str(_FIRST_TABLE + port.rail) if routed else "-",
+                prefix=str(prefix or ""),
             )
-    return Table(tuple(rows)) if rows else None
 
 
-def script(cluster: Cluster) -> Script | None:
+def script(cluster: Cluster) -> Context | None:
+    """The settings that all interfaces share; empty where they are left unchanged."""
     fabric = cluster.networks.fabric
     if fabric is None or not is_enabled(cluster):
         return None
-    return Script(str(fabric.port_mtu or ""), fabric.ipoib_mode if fabric.type == "infiniband" else "")
+    return {"mtu": str(fabric.port_mtu or ""), "ipoib_mode": fabric.ipoib_mode if fabric.type == "infiniband" else ""}
 
 
-def network_manager(cluster: Cluster, node_type: NodeType) -> Unmanaged | None:
+def network_manager(cluster: Cluster, node_type: NodeType) -> Context | None:
     """NetworkManager asks DHCP on every interface that nobody told it about."""
-    view = table(cluster, node_type)
-    if view is None or node_type.os.fact("network") != "networkmanager":
+    if node_type.os.fact("network") != "networkmanager":
         return None
-    names = tuple(row.interface for row in view.rows if row.interface != "-" and row.network != "-")
-    return Unmanaged(names) if names else None
+    rows = _rows(cluster, node_type)
+    names = tuple(row.interface for row in rows if row.interface != "-" and row.network != "-")
+    return {"interfaces": names} if names else None
 
 
 def networkd(cluster: Cluster, os: OperatingSystem) -> bool:

@@ -7,6 +7,7 @@ import re
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.rails import rdma_device
 from clustergen.records import record
+from clustergen.render.file import Context
 
 _MODES = {
     "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),
@@ -28,12 +29,7 @@ class Naming:
     device: str  # one of the names that result
 
 
-@record
-class Modules:
-    modules: tuple[Module, ...]
-
-
-def modules(cluster: Cluster) -> Modules | None:
+def modules(cluster: Cluster) -> Context | None:
     """None for a fabric that speaks TCP only."""
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type == "ethernet":
@@ -46,7 +42,7 @@ def modules(cluster: Cluster) -> Modules | None:
         names.append(Module("ib_umad", "management packets: ibstat, perfquery, opensm"))
         if any(group.fabric for group in cluster.groups):
             names.append(Module("ib_ipoib", "IP over InfiniBand"))
-    return Modules(tuple(names))
+    return {"modules": tuple(names)}
 
 
 def names(cluster: Cluster, node_type: NodeType) -> Naming | None:

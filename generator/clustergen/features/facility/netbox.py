@@ -10,8 +10,8 @@ from clustergen.cluster.model import Cluster, Rack
 from clustergen.facility.placement import devices, fixtures, switches_of
 from clustergen.facility.power import FeedLoad, feed_loads, rack_loads
 from clustergen.features.facility.csv_table import CsvTable, csv_table
-from clustergen.features.facility.device_types import DeviceType, device_types
-from clustergen.records import record
+from clustergen.features.facility.device_types import device_types
+from clustergen.render.file import Context
 
 _DEVICES = ("name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face")
 _RACKS = ("site", "name", "status", "width", "u_height", "description")
@@ -19,14 +19,6 @@ _FEEDS = (
     *("site", "power_panel", "rack", "name", "status", "type", "supply", "phase"),
     *("voltage", "amperage", "max_utilization", "description"),
 )
-
-
-@record
-class DeviceTypeYaml:
-    """One document of NetBox's device type library."""
-
-    device_type: DeviceType
-    power_port: str  # NetBox's type of the supplies' inlets; empty where nobody knows it
 
 
 def devices_csv(cluster: Cluster) -> CsvTable | None:
@@ -43,15 +35,16 @@ def power_feeds_csv(cluster: Cluster) -> CsvTable | None:
     return csv_table(_FEEDS, _feed_rows(cluster)) if any(rack.circuits for rack in cluster.racks) else None
 
 
-def device_type_yaml(cluster: Cluster) -> dict[str, DeviceTypeYaml] | None:
+def device_type_yaml(cluster: Cluster) -> dict[str, Context] | None:
     """By manufacturer and slug, as NetBox's library has its files."""
     if not cluster.racks and not switches_of(cluster):
         return None
     connectors = power_connectors()
     return {
-        f"{kind.manufacturer}/{kind.slug}": DeviceTypeYaml(
-            kind, connectors[kind.inlet].netbox_port if kind.inlet in connectors else ""
-        )
+        f"{kind.manufacturer}/{kind.slug}": {
+            "device_type": kind,
+            "power_port": connectors[kind.inlet].netbox_port if kind.inlet in connectors else "",
+        }
         for kind in device_types(cluster).values()
     }
 

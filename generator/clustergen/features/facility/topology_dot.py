@@ -8,17 +8,10 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
 from clustergen.facility.model import End
-from clustergen.records import record
+from clustergen.render.file import Context
 
 
-@record
-class TopologyDot:
-    """Pairs of device and port."""
-
-    links: tuple[tuple[str, str, str, str], ...]
-
-
-def topology_dot(cluster: Cluster) -> TopologyDot | None:
+def topology_dot(cluster: Cluster) -> Context | None:
     """None for other fabrics than RoCE, and where no switches are known."""
     fabric = cluster.networks.fabric
     if fabric is None or fabric.type != "roce" or not cluster.switches:
@@ -34,7 +27,7 @@ def topology_dot(cluster: Cluster) -> TopologyDot | None:
         a, b = cable.a, cable.b
         if cable.network == "fabric":
             links.append((b.device, _swp(b), a.device, interfaces.get((a.device, a.port)) or _swp(a)))
-    return TopologyDot(tuple(links))
+    return {"links": tuple(links)}
 
 
 def _swp(end: End) -> str:

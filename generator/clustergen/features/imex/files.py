@@ -5,23 +5,14 @@ from __future__ import annotations
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.features.imex.needs import UNIT
-from clustergen.records import record
 from clustergen.render.effects import drain
 from clustergen.render.file import Context, File
 
 
-@record
-class ImexDomain:
-    """The members of one NVLink domain, itself included, by address where there is one."""
-
-    title: str
-    members: tuple[str, ...]
-
-
-def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, ImexDomain] | None:
-    """None where NVLink ends inside the node."""
+def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, Context] | None:
+    """Members of each NVLink domain, the node included, by address where there is one; none where NVLink ends in it."""
     return {
-        name: ImexDomain(f"NVLink domain {name}", tuple(cluster.address.get(host, host) for host in members))
+        name: {"title": f"NVLink domain {name}", "members": tuple(cluster.address.get(host, host) for host in members)}
         for name, members in domains_of(cluster, node_type).items()
     } or None
 

@@ -10,6 +10,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.interfaces import HostInterface, Interface, Member, configured, host_interfaces, interfaces
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
+from clustergen.render.file import Context
 
 
 @record
@@ -20,11 +21,6 @@ class Row:
     suffix: str  # a dash for none
     devices: str  # interfaces that must exist, with commas
     defined: str  # interfaces that the files configure, with commas
-
-
-@record
-class Table:
-    rows: tuple[Row, ...]
 
 
 @record
@@ -50,12 +46,12 @@ _DIRECTORIES = {
 }
 
 
-def table(cluster: Cluster, node_type: NodeType) -> Table | None:
+def table(cluster: Cluster, node_type: NodeType) -> Context | None:
     rows = tuple(
         Row(row.network, row.suffix or "-", ",".join(row.devices), ",".join(row.defined))
         for row in host_interfaces(cluster, node_type)
     )
-    return Table(rows) if rows else None
+    return {"rows": rows} if rows else None
 
 
 def netplan(cluster: Cluster, node_type: NodeType, network: str) -> Interface | None:

@@ -14,31 +14,11 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
 from clustergen.cluster.slurm.scheduling import Preemption
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.slurm_files import script
 
 _DELETION = 20  # seconds for which an epilog waits until a scratch directory is deleted
 _GRACE = 15  # seconds between the end of our own patience and Slurm's
-
-
-@record
-class JobScripts:
-    """Values of what runs around jobs on all nodes."""
-
-    limit_s: int  # for all scripts together
-    admin_group: str | None
-
-
-@record
-class TaskProlog:
-    tmpdir: str | None
-    variables: tuple[str, ...]  # name=value, with UID for the user's own
-
-
-@record
-class TmpDir:
-    tmpdir: str
-    patience_s: int  # for a deletion before it goes on in the background
 
 
 @record
@@ -48,21 +28,17 @@ class GpuScripts:
     metrics_file: str  # of node_exporter; empty: none
 
 
-@record
-class MountCheck:
-    mount: str
-    prolog_patience_s: int  # in which it must respond
-
-
-def job_scripts(cluster: Cluster) -> JobScripts | None:
+def job_scripts(cluster: Cluster) -> Context | None:
+    """`limit_s`: for all scripts together."""
     scripts, group = cluster.of(Scripts), cluster.of(NodeLogins).admin_group
-    return JobScripts(_limit(cluster), group) if scripts.prolog or scripts.epilog else None
+    return {"limit_s": _limit(cluster), "admin_group": group} if scripts.prolog or scripts.epilog else None
 
 
-def task_prolog(cluster: Cluster) -> TaskProlog | None:
+def task_prolog(cluster: Cluster) -> Context | None:
+    """`variables`: NAME=VALUE, with UID for the user's own."""
     scripts = cluster.of(Scripts)
     variables = tuple(f"{one.name}={one.value}" for one in cluster.needs(TaskVariable))
-    return TaskProlog(scripts.tmpdir, variables) if scripts.task_prolog else None
+    return {"tmpdir": scripts.tmpdir, "variables": variables} if scripts.task_prolog else None
 
 
 def _limit(cluster: Cluster) -> int:
@@ -78,9 +54,10 @@ def has_epilog(cluster: Cluster) -> bool:
     return cluster.of(Scripts).epilog
 
 
-def tmpdir_values(cluster: Cluster) -> TmpDir | None:
+def tmpdir_values(cluster: Cluster) -> Context | None:
+    """`patience_s`: for a deletion before it goes on in the background."""
     place = cluster.of(Scripts).scratch
-    return TmpDir(place, min(_DELETION, _limit(cluster) // 4)) if place else None
+    return {"tmpdir": place, "patience_s": min(_DELETION, _limit(cluster) // 4)} if place else None
 
 
 def has_tmpdir(cluster: Cluster) -> bool:
@@ -131,11 +108,12 @@ def ends_processes(cluster: Cluster, node_type: NodeType) -> bool:
     return is_used or has_gpu_prolog(cluster, node_type) or has_epilog(cluster)
 
 
-def mount_values(cluster: Cluster, entry: Entry) -> dict[str, MountCheck]:
-    """A file system that jobs cannot do without."""
+def mount_values(cluster: Cluster, entry: Entry) -> dict[str, Context]:
+    """A file system that jobs cannot do without, and the time in which it must respond."""
     is_checked = has_prolog(cluster) or NodeLibrary("mounts") in cluster.needs(NodeLibrary)
-    patience_s = min(60, _limit(cluster) // 4)
-    return {entry.name: MountCheck(entry.mount, patience_s)} if is_checked and is_needed_by_jobs(entry) else {}
+    if not is_checked or not is_needed_by_jobs(entry):
+        return {}
+    return {entry.name: {"mount": entry.mount, "prolog_patience_s": min(60, _limit(cluster) // 4)}}
 
 
 def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, bool]:

@@ -11,7 +11,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import Network
 from clustergen.records import copied, record
 from clustergen.render.effects import SYSCTL
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 
 _MIB = 1 << 20
 _STATED = "stated in the manifest"
@@ -30,13 +30,7 @@ class Topic:
     settings: tuple[Setting, ...]
 
 
-@record
-class Kernel:
-    topics: tuple[Topic, ...]
-    width: int  # of the longest key
-
-
-def kernel(cluster: Cluster, os: OperatingSystem) -> Kernel:
+def kernel(cluster: Cluster, os: OperatingSystem) -> Context:
     stated = {_normal(key): (key, value) for key, value in cluster.of(KernelSettings).sysctl.items()}
     topics = []
     by_title = {
@@ -54,7 +48,7 @@ def kernel(cluster: Cluster, os: OperatingSystem) -> Kernel:
             topics.append(Topic(title, rows))
     if stated:
         topics.append(Topic("More from the manifest", tuple(Setting(key, value, "") for key, value in stated.values())))
-    return Kernel(tuple(topics), max(len(row.key) for topic in topics for row in topic.settings))
+    return {"topics": tuple(topics), "width": max(len(row.key) for topic in topics for row in topic.settings)}
 
 
 def _normal(key: str) -> str:

@@ -13,20 +13,16 @@ from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF
 
 
-@record
-class Access:
-    admin_group: str | None
-    ansible_user: str | None
-    """Who applies the tree must not lock itself out; root comes in anyway."""
-
-
 def pam(cluster: Cluster, os: OperatingSystem) -> Context | None:
     return {"debian": os.fact("family") == "debian"} if cluster.of(NodeLogins).needs_job else None
 
 
-def access(cluster: Cluster) -> Access | None:
+def access(cluster: Cluster) -> Context | None:
+    """Who applies the tree must not lock itself out; root comes in anyway."""
     logins, user = cluster.of(NodeLogins), cluster.of(Ssh).user
-    return Access(logins.admin_group, user if user != "root" else None) if logins.needs_job else None
+    if not logins.needs_job:
+        return None
+    return {"admin_group": logins.admin_group, "ansible_user": user if user != "root" else None}
 
 
 @record

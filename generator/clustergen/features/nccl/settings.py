@@ -14,6 +14,7 @@ from clustergen.cluster.rails import rails_are_joined, rdma_device, rdma_devices
 from clustergen.features.nccl.resolved import Nccl, Sharp, Variable
 from clustergen.features.nccl.topology import TOPOLOGY, topology
 from clustergen.records import record
+from clustergen.render.file import Context
 from clustergen.render.formats import Safe, unquoted
 
 _FAST_TCP = 100  # Gb/s
@@ -30,13 +31,7 @@ class Setting:
     value: str = ""
 
 
-@record
-class NcclConf:
-    settings: tuple[Setting, ...]
-    version: str
-
-
-def nccl_conf(cluster: Cluster, node_type: NodeType) -> NcclConf | None:
+def nccl_conf(cluster: Cluster, node_type: NodeType) -> Context | None:
     """None where there is nothing to say, as on a single machine."""
     nccl = cluster.of(Nccl)
     version, env = nccl.version, dict(nccl.env)
@@ -47,7 +42,7 @@ def nccl_conf(cluster: Cluster, node_type: NodeType) -> NcclConf | None:
         stated = env.pop(setting.name, None) if setting.name else None
         settings.append(setting if stated is None else _stated(setting.name, stated))
     settings += [_stated(name, stated) for name, stated in env.items()]
-    return NcclConf(tuple(settings), str(version)) if settings else None
+    return {"settings": tuple(settings), "version": str(version)} if settings else None
 
 
 def _is_known(name: str, version: NcclVersion) -> bool:

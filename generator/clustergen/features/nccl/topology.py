@@ -11,6 +11,7 @@ from clustergen.catalogue.systems import System
 from clustergen.cluster.model import Cluster, NodeType, Port
 from clustergen.features.nccl.resolved import Nccl
 from clustergen.records import record
+from clustergen.render.file import Context
 
 TOPOLOGY = "/etc/nccl-topo.xml"
 _SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe", 6: "64.0 GT/s PCIe"}
@@ -42,12 +43,7 @@ class Numa:
     switches: tuple[Switch, ...]
 
 
-@record
-class Topology:
-    nodes: tuple[Numa, ...]
-
-
-def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
+def topology(cluster: Cluster, node_type: NodeType) -> Context | None:
     """None unless asked for, and unless address and NUMA node of every GPU and fabric port are known."""
     if not cluster.of(Nccl).writes_topology or node_type.gpus is None:
         return None
@@ -70,7 +66,7 @@ def topology(cluster: Cluster, node_type: NodeType) -> Topology | None:
         devices = [Device(address, _GPU, speed)]
         devices += [_nic(cluster, port, speed) for port in ports if nearest[port.device] == number]
         below.setdefault(numa, []).append(Switch(f"ffff:ff:{number + 1:02x}.0", speed, tuple(devices)))
-    return Topology(tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items())))
+    return {"nodes": tuple(Numa(numa, tuple(switches)) for numa, switches in sorted(below.items()))}
 
 
 def _nearest_gpus(node_type: NodeType, ports: tuple[Port, ...], base: System | None) -> dict[str, int]:

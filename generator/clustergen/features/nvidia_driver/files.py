@@ -28,15 +28,8 @@ def _has_settings(cluster: Cluster, node_type: NodeType) -> bool:
     )
 
 
-@record
-class Modprobe:
-    """Options of the nvidia module."""
-
-    options: tuple[Safe, ...]  # NAME=VALUE
-
-
-def modprobe(cluster: Cluster) -> Modprobe:
-    return Modprobe(tuple(_option(name, value) for name, value in cluster.of(DriverModule).options.items()))
+def modprobe(cluster: Cluster) -> Context:
+    return {"options": tuple(_option(name, value) for name, value in cluster.of(DriverModule).options.items())}
 
 
 def _option(name: str, text: str) -> Safe:

@@ -48,17 +48,10 @@ def values(cluster: Cluster, saving: PowerSaving) -> Values:
     )
 
 
-@record
-class Nodes:
-    """Compute nodes with the address of their BMC."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-def nodes(cluster: Cluster) -> Nodes | None:
+def nodes(cluster: Cluster) -> Context | None:
     if protocol_of_bmcs(cluster) is None:
         return None
-    return Nodes(tuple(row for group in by_bmc(cluster) for row in zip(group.hosts, group.bmc, strict=False)))
+    return {"rows": tuple(row for group in by_bmc(cluster) for row in zip(group.hosts, group.bmc, strict=False))}
 
 
 def clouds(cluster: Cluster, _: OperatingSystem) -> Context | None:

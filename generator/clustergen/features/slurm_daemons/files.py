@@ -50,19 +50,6 @@ class Slurmctld:
     """State directory, if slurmctld does not start again before it has once saved the usage of associations."""
 
 
-@record
-class WaitForMount:
-    mount: str
-    unit: Safe
-    """The unit that is active while it is mounted."""
-
-
-@record
-class Options:
-    servers: str
-    """Controllers that hand out the configuration; empty where it lies in /etc/slurm."""
-
-
 def _munge(cluster: Cluster) -> bool:
     return cluster.slurm.auth == "munge"
 
@@ -98,15 +85,17 @@ def slurmctld(cluster: Cluster) -> Slurmctld:
     )
 
 
-def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, WaitForMount]:
+def wait_for_mount(_: Cluster, entry: Entry) -> dict[str, Context]:
+    """`unit`: the one that is active while the file system is mounted."""
     unit = Safe(file_system(entry.type).ready_unit.format(name=entry.name)) or mount_unit(entry.mount)
-    return {entry.name: WaitForMount(entry.mount, unit)} if is_needed_by_jobs(entry) else {}
+    return {entry.name: {"mount": entry.mount, "unit": unit}} if is_needed_by_jobs(entry) else {}
 
 
-def options(cluster: Cluster, _: OperatingSystem) -> Options:
+def options(cluster: Cluster, _: OperatingSystem) -> Context:
+    """`servers`: controllers that hand out the configuration; empty where it lies in /etc/slurm."""
     slurmctld_port = cluster.slurm.daemons["slurmctld"].port
     hosts = cluster.slurm.controllers if cluster.slurm.configless else ()
-    return Options(",".join(f"{cluster.address.get(host, host)}:{slurmctld_port}" for host in hosts))
+    return {"servers": ",".join(f"{cluster.address.get(host, host)}:{slurmctld_port}" for host in hosts)}
 
 
 def user(cluster: Cluster) -> Context | None:

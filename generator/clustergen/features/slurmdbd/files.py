@@ -7,27 +7,21 @@ from functools import partial
 from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE, UNKNOWN_MIB, Accounting, own_pool_mib, shared_pool_mib
-from clustergen.records import record
 from clustergen.render.effects import CREATE, Effect, restart
 from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF, SLURM
 from clustergen.render.slurm_files import DIRECTORIES, ROTATE, daemon_directories, drop_in, log_rotation, slurm_user
-from clustergen.render.views.slurm.layout import Section, sections
+from clustergen.render.views.slurm.layout import sections
 
 _LEAST_POOL_MIB = 128  # MariaDB's own default
 
 
-@record
-class SlurmdbdConf:
-    secret: str | None
-    """File with the line StoragePass=…, put on the node when the tree is applied; None without a password."""
-    sections: tuple[Section, ...]
-
-
-def slurmdbd_conf(cluster: Cluster) -> SlurmdbdConf:
-    return SlurmdbdConf(
-        PASSWORD_FILE if cluster.of(Accounting).has_password else None, sections(cluster, "slurmdbd.conf")
-    )
+def slurmdbd_conf(cluster: Cluster) -> Context:
+    """`secret`: file with the line StoragePass=…, put on the node when the tree is applied; None without a password."""
+    return {
+        "secret": PASSWORD_FILE if cluster.of(Accounting).has_password else None,
+        "sections": sections(cluster, "slurmdbd.conf"),
+    }
 
 
 def mariadb_conf(cluster: Cluster, os: OperatingSystem) -> Context | None:

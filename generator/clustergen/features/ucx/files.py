@@ -13,7 +13,7 @@ from clustergen.cluster.rails import rdma_devices, tcp_interfaces
 from clustergen.features.ucx.resolved import Ucx
 from clustergen.features.ucx.rules import LINE
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import Safe, unquoted
 
 _STATED = "Stated in the manifest."
@@ -26,12 +26,7 @@ class Parameter:
     why: str
 
 
-@record
-class Parameters:
-    parameters: tuple[Parameter, ...]
-
-
-def ucx(cluster: Cluster, node_type: NodeType) -> Parameters | None:
+def ucx(cluster: Cluster, node_type: NodeType) -> Context | None:
     """ucx.conf by node type. Grace keeps the one of its package, which holds the tuning of that CPU."""
     if not cluster.of(Ucx).enabled or "grace" in node_type.cpu_model.lower():
         return None
@@ -76,7 +71,7 @@ def _marks(cluster: Cluster, node_type: NodeType) -> list[Parameter]:
     return marks
 
 
-def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
+def mpi(cluster: Cluster, _os: OperatingSystem) -> Context | None:
     """Open MPI's parameters; the file that the distribution ships at that place keeps UCX off."""
     if not cluster.of(Ucx).enabled or cluster.host_count < 2:
         return None
@@ -102,14 +97,14 @@ def mpi(cluster: Cluster, _os: OperatingSystem) -> Parameters | None:
     return _merged(ours, cluster.of(Ucx).mca)
 
 
-def _merged(ours: list[Parameter], stated: Mapping[str, str]) -> Parameters | None:
+def _merged(ours: list[Parameter], stated: Mapping[str, str]) -> Context | None:
     left = dict(stated)
     merged = [
         Parameter(item.name, unquoted(item.name, left.pop(item.name)), _STATED) if item.name in left else item
         for item in ours
     ]
     merged += [Parameter(name, unquoted(name, value), _STATED) for name, value in left.items()]
-    return Parameters(tuple(merged)) if merged else None
+    return {"parameters": tuple(merged)} if merged else None
 
 
 FILES: tuple[File, ...] = (

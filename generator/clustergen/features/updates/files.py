@@ -7,23 +7,8 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.features.updates.needs import AUTOMATIC
 from clustergen.features.updates.resolved import Updates
-from clustergen.records import record
 from clustergen.render.effects import NONE, restart
 from clustergen.render.file import Context, File
-
-
-@record
-class AptUpdates:
-    security: bool
-    held: tuple[str, ...]  # regular expressions of names, from their beginning
-
-
-@record
-class Preferences:
-    """`priority`: of installed versions; 1001 is above all that repositories offer, 100 is apt's default."""
-
-    patterns: tuple[str, ...]
-    priority: int
 
 
 def _patterns(updates: Updates, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
@@ -36,19 +21,22 @@ def _expression(pattern: str) -> str:
     return pattern.replace(".", "[.]").replace("*", ".*").replace("[!", "[^") + "$"
 
 
-def apt(_: Cluster, os: OperatingSystem, updates: Updates) -> AptUpdates | None:
+def apt(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:
+    """`held`: regular expressions of names, from their beginning."""
     held = _patterns(updates, os, "debian")
-    return None if held is None else AptUpdates(updates.security, tuple(map(_expression, held)))
+    return None if held is None else {"security": updates.security, "held": tuple(map(_expression, held))}
 
 
-def holds(_: Cluster, os: OperatingSystem, updates: Updates) -> Preferences | None:
+def holds(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:
+    """The priority of installed versions is above all that repositories offer."""
     held = _patterns(updates, os, "debian")
-    return Preferences(held, 1001) if held else None
+    return {"patterns": held, "priority": 1001} if held else None
 
 
-def lifted(_: Cluster, os: OperatingSystem, updates: Updates) -> Preferences | None:
+def lifted(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:
+    """The priority of installed versions is apt's default."""
     held = _patterns(updates, os, "debian")
-    return Preferences(held, 100) if held else None
+    return {"patterns": held, "priority": 100} if held else None
 
 
 def locks(_: Cluster, os: OperatingSystem, updates: Updates) -> Context | None:

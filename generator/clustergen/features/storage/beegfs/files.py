@@ -131,28 +131,17 @@ def mounts_conf(cluster: Cluster) -> Context:
     return {"entries": tuple(entry.mount for entry in cluster.entries(Beegfs).values())}
 
 
-@record
-class Autobuild:
-    """beegfs-client-autobuild.conf."""
-
-    headers: str  # of DOCA-OFED or MLNX_OFED, where one of them is installed
-
-
-def autobuild(cluster: Cluster) -> Autobuild | None:
-    """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs."""
+def autobuild(cluster: Cluster) -> Context | None:
+    """Where a client uses RDMA: it has to be built against the RDMA stack that the node runs. `headers`: those of
+    DOCA-OFED or MLNX_OFED, where one of them is installed.
+    """
     rdma = any(entry.rdma for entry in cluster.entries(Beegfs).values())
-    return Autobuild("/usr/src/ofa_kernel/default/include") if rdma else None
+    return {"headers": "/usr/src/ofa_kernel/default/include"} if rdma else None
 
 
-@record
-class Helperd:
-    """beegfs-helperd.conf of 7.4: name lookups and the log for the kernel module."""
-
-    secret: str  # empty: authentication is off
-
-
-def helperd_conf(cluster: Cluster) -> Helperd | None:
-    return next((Helperd(entry.secret_path) for entry in cluster.entries(Beegfs).values() if not entry.is_8), None)
+def helperd_conf(cluster: Cluster) -> Context | None:
+    """beegfs-helperd.conf of 7.4: name lookups and the log for the kernel module. `secret`: may be empty."""
+    return next(({"secret": entry.secret_path} for entry in cluster.entries(Beegfs).values() if not entry.is_8), None)
 
 
 FILES: tuple[File, ...] = (

@@ -11,7 +11,7 @@ from clustergen.features.storage.lustre.resolved import LnetNet, LnetRoute, Lust
 from clustergen.features.storage.lustre.routers import client_routes, router_nets, server_routes
 from clustergen.records import record
 from clustergen.render.effects import SYSCTL, drain, window
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import YAML
 
 Routes = Callable[[Cluster, Lustre, Container[str]], Iterator[LnetRoute]]
@@ -58,34 +58,24 @@ def router(cluster: Cluster, node_type: NodeType) -> LnetConf | None:
     return LnetConf(nets, is_router=True) if nets else None
 
 
-@record
-class Module:
+def _module(conf: Callable[[Cluster, NodeType], LnetConf | None]) -> Callable[[Cluster, NodeType], bool]:
     """Options of the kernel module lnet where there are routes."""
 
-
-def _module(conf: Callable[[Cluster, NodeType], LnetConf | None]) -> Callable[[Cluster, NodeType], Module | None]:
-    def view(cluster: Cluster, node_type: NodeType) -> Module | None:
+    def view(cluster: Cluster, node_type: NodeType) -> bool:
         lnet = conf(cluster, node_type)
-        return Module() if lnet and lnet.routes else None
+        return bool(lnet and lnet.routes)
 
     return view
 
 
-@record
-class LnetSysctl:
-    """ARP settings of the interfaces that share an LNet network."""
+def _sysctl(conf: Callable[[Cluster, NodeType], LnetConf | None]) -> Callable[[Cluster, NodeType], Context | None]:
+    """ARP settings, where an LNet network has several interfaces: each must answer for its own address alone."""
 
-    interfaces: tuple[str, ...]
-
-
-def _sysctl(conf: Callable[[Cluster, NodeType], LnetConf | None]) -> Callable[[Cluster, NodeType], LnetSysctl | None]:
-    """Needed where one LNet network has several interfaces: each must answer for its own address alone."""
-
-    def view(cluster: Cluster, node_type: NodeType) -> LnetSysctl | None:
+    def view(cluster: Cluster, node_type: NodeType) -> Context | None:
         lnet = conf(cluster, node_type)
         shared = (name for net in (lnet.nets if lnet else ()) if len(net.interfaces) > 1 for name in net.interfaces)
         names = tuple(dict.fromkeys(shared))
-        return LnetSysctl(names) if names else None
+        return {"interfaces": names} if names else None
 
     return view
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from clustergen.cluster.model import Cluster
 from clustergen.features.storage.nfs.resolved import Nfs, listening_port, stated_port
 from clustergen.records import record
+from clustergen.render.file import Context
 
 
 @record
@@ -29,13 +30,6 @@ class Conf:
     exports: str
 
 
-@record
-class Domain:
-    """The NFSv4 domain; client and server must agree on it."""
-
-    domain: str
-
-
 def conf_of(entries: Mapping[str, Nfs]) -> Conf:
     """The settings with which one server can serve all entries."""
     values = entries.values()
@@ -48,6 +42,7 @@ def conf_of(entries: Mapping[str, Nfs]) -> Conf:
     )
 
 
-def domain_of(cluster: Cluster) -> Domain | None:
+def domain_of(cluster: Cluster) -> Context | None:
+    """The NFSv4 domain; client and server must agree on it."""
     domain = cluster.networks.management.domain
-    return Domain(domain) if domain else None
+    return {"domain": domain} if domain else None

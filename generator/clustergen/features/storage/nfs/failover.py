@@ -7,12 +7,12 @@ from ipaddress import ip_network
 
 from clustergen.cluster.ip_networks import network_of, place_of
 from clustergen.cluster.model import Cluster
-from clustergen.features.storage.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
+from clustergen.features.storage.nfs.exports import Conf, ExportLine, conf_of, domain_of
 from clustergen.features.storage.nfs.resolved import BMC_PASSWORD, Nfs
 from clustergen.features.storage.nfs.routes import rings, shares
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
-from clustergen.render.file import File
+from clustergen.render.file import Context, File
 from clustergen.render.formats import CONF
 
 STATE = ".nfs-state"  # directory on the shared disk for the locks and clients that a server must know after a move
@@ -75,11 +75,6 @@ class Pair:
     directory: str
     state_directory: str
     exports: tuple[str, ...]
-
-
-@record
-class Exports:
-    """The oneshot that applies changed exports where the server runs."""
 
 
 def corosync(cluster: Cluster, entry: Nfs) -> dict[str, Corosync] | None:
@@ -169,13 +164,14 @@ def conf(cluster: Cluster, entry: Nfs) -> dict[str, Conf] | None:
     return {"50-clustergen": conf_of(shares(cluster, entry.failover))}
 
 
-def idmap(cluster: Cluster, entry: Nfs) -> dict[str, Domain] | None:
+def idmap(cluster: Cluster, entry: Nfs) -> dict[str, Context] | None:
     domain = domain_of(cluster)
     return {"50-clustergen-server": domain} if entry.failover and domain else None
 
 
-def apply_exports(_: Cluster, entry: Nfs) -> dict[str, Exports] | None:
-    return {"clustergen-failover-exports": Exports()} if entry.failover else None
+def apply_exports(_: Cluster, entry: Nfs) -> dict[str, bool] | None:
+    """The oneshot that applies changed exports where the server runs."""
+    return {"clustergen-failover-exports": True} if entry.failover else None
 
 
 _UNIT = "serve/etc/systemd/system/{unit}.service"

@@ -10,7 +10,7 @@ from clustergen.cluster.host import FileCache
 from clustergen.cluster.ip_networks import addresses_in
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.nfs import failover, zfs
-from clustergen.features.storage.nfs.exports import Conf, Domain, ExportLine, conf_of, domain_of
+from clustergen.features.storage.nfs.exports import Conf, ExportLine, conf_of, domain_of
 from clustergen.features.storage.nfs.resolved import Nfs
 from clustergen.features.storage.nfs.routes import route, served
 from clustergen.records import record
@@ -111,27 +111,20 @@ def rquotad(cluster: Cluster, os: OperatingSystem) -> Rquotad | None:
     return Rquotad(os.fact("rquotad_unit"), ports()["rquotad"].port, ", ".join(shown)) if shown else None
 
 
-def client_idmap(cluster: Cluster) -> Domain | None:
+def client_idmap(cluster: Cluster) -> Context | None:
     return domain_of(cluster) if any(entry.version != "3" for entry in _mounted(cluster)) else None
 
 
-def server_idmap(cluster: Cluster) -> Domain | None:
+def server_idmap(cluster: Cluster) -> Context | None:
     return domain_of(cluster) if any(entry.version != "3" for entry in served(cluster).values()) else None
 
 
-@record
-class Modules:
-    """Kernel modules to load at boot."""
-
-    modules: tuple[str, ...]
+def client_modules(cluster: Cluster) -> Context | None:
+    return {"modules": ("rpcrdma",)} if any(entry.rdma for entry in _mounted(cluster)) else None
 
 
-def client_modules(cluster: Cluster) -> Modules | None:
-    return Modules(("rpcrdma",)) if any(entry.rdma for entry in _mounted(cluster)) else None
-
-
-def server_modules(cluster: Cluster) -> Modules | None:
-    return Modules(("rpcrdma",)) if any(entry.rdma for entry in served(cluster).values()) else None
+def server_modules(cluster: Cluster) -> Context | None:
+    return {"modules": ("rpcrdma",)} if any(entry.rdma for entry in served(cluster).values()) else None
 
 
 _NFSD = "nfs-server.service"

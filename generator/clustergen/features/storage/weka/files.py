@@ -31,18 +31,10 @@ def mount_units(cluster: Cluster, entry: Weka, node_type: NodeType) -> dict[str,
     )
 
 
-@record
-class Agent:
-    """Drop-in of weka-agent.service."""
-
-    conf: str
-    checks: bool  # CPU numbers are checked first
-
-
-def agent(cluster: Cluster, node_type: NodeType) -> Agent | None:
-    """Only where Slurm gives out the CPUs."""
+def agent(cluster: Cluster, node_type: NodeType) -> Context | None:
+    """Only where Slurm gives out the CPUs. `checks`: their numbers are checked first."""
     computes = any(group.has("slurm-compute") for group in cluster.of_type[node_type.name])
-    return Agent("/etc/wekaio/service.conf", bool(node_type.polling)) if computes else None
+    return {"conf": "/etc/wekaio/service.conf", "checks": bool(node_type.polling)} if computes else None
 
 
 @record
