@@ -487,10 +487,10 @@ def argument_types(function: Callable[..., Any]) -> tuple[Any, ...]:
     return tuple(Cluster if name == "Cluster" else _named(name, function.__globals__) for name in names)
 
 
-def _named(name: str, known: Mapping[str, Any]) -> Any:
+def _named(name: str, namespace: Mapping[str, Any]) -> Any:
     """The value of a name with dots, as `resolved.Logs`; None for an unknown one."""
     module, _, attribute = name.rpartition(".")
-    return getattr(known.get(module), attribute, None) if module else known.get(name)
+    return getattr(namespace.get(module), attribute, None) if module else namespace.get(name)
 
 
 def _check_contribution(function: FunctionType, returned: str) -> None:
