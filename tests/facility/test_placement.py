@@ -14,7 +14,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.facility.placement import devices, fixtures
 from clustergen.features.facility.device_types import device_types
 from clustergen.features.facility.elevations import elevations
-from clustergen.features.facility.netbox import devices_csv
+from clustergen.features.facility.tables import devices_csv
 from strategies.trees import HEAD, manifest
 
 SYSTEM = "dgx-gb200"

@@ -11,8 +11,7 @@ import pytest
 from clustergen.catalogue.cabling import choices
 from clustergen.facility.model import Cable, End
 from clustergen.features.facility import checks
-from clustergen.features.facility.bill import bill
-from clustergen.features.facility.cable_bill import pieces
+from clustergen.features.facility.bill import bill, pieces
 from clustergen.verify.files import Entry
 from facility.test_cables import superpod
 from strategies.inventories import compiled

@@ -40,9 +40,7 @@ def _has_peers(cluster: Cluster) -> bool:
     return len(cluster.of(Monitoring).hosts) > 1
 
 
-def peers(
-    cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager
-) -> dict[str, Arguments] | None:
+def peers(cluster: Cluster, os: OperatingSystem, alertmanager: resolved.Alertmanager) -> dict[str, Arguments] | None:
     """By host: without its own address Alertmanager takes one that is private, and does not start where none is."""
     if not _has_peers(cluster):
         return None

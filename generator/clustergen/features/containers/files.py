@@ -10,10 +10,14 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.containers.pyxis_resolved import Pyxis
 from clustergen.features.containers.resolved import Apptainer, Docker, Mirrors, OciJobs, Podman
 from clustergen.records import replace
-from clustergen.render.effects import CREATE, Effect, restart, run
+from clustergen.render.effects import CREATE, DAEMON_RELOAD, Effect, restart, run
 from clustergen.render.file import Context, File
 from clustergen.render.formats import JSON, SLURM, Safe
 from clustergen.render.slurm_files import configuration
+from clustergen.render.views.user_directories import SOURCE, UserDirectories
+
+_PROGRAM = "usr/local/sbin/clustergen-user-directories"
+
 
 DOCKER = "docker.service"
 CDI = "clustergen-cdi.service"
@@ -82,6 +86,23 @@ def oci_jobs(_: Cluster, oci_jobs: OciJobs) -> Context:
     return {"command": f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U"}
 
 
+def _storage(cluster: Cluster) -> str | None:
+    return cluster.of(Podman).storage if cluster.has(Podman) else None
+
+
+def podman_storage(cluster: Cluster) -> Context | None:
+    return {"directory": directory} if (directory := _storage(cluster)) else None
+
+
+def at_login(cluster: Cluster) -> UserDirectories | None:
+    """Directories of Podman's users, which root creates at a login without a job."""
+    return UserDirectories(((directory, "USER"),)) if (directory := _storage(cluster)) else None
+
+
+def login(cluster: Cluster) -> Context | None:
+    return {"program": f"/{_PROGRAM}"} if _storage(cluster) else None
+
+
 FILES: tuple[File, ...] = (
     File("gpu_node/etc/enroot/mounts.d/50-clustergen.fstab", enroot_mounts, per="type"),
     File("docker_node/etc/docker/daemon.json", docker, restart(DOCKER), per="type", format=JSON),
@@ -92,4 +113,9 @@ FILES: tuple[File, ...] = (
     File(f"cdi_node/etc/systemd/system/{CDI}", cdi_unit, run(CDI), per="type"),
     *configuration("oci.conf", oci_jobs, Effect("restart-slurmd"), SLURM),
     File("slurm_compute/etc/tmpfiles.d/clustergen-oci.conf", oci_jobs, CREATE),
+    File(f"podman_node/{_PROGRAM}", at_login, mode=0o755, program=SOURCE),
+    File("podman_node/etc/clustergen/login-directories.sh", at_login, values=True),
+    File("podman_node/etc/systemd/system/user-runtime-dir@.service.d/50-clustergen.conf", login, DAEMON_RELOAD),
+    File("podman_node/etc/containers/storage.conf", podman_storage),
+    File("podman_node/etc/tmpfiles.d/clustergen-podman.conf", podman_storage, CREATE),
 )

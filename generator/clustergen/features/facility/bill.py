@@ -5,22 +5,125 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+from clustergen.catalogue.cabling import Medium
 from clustergen.catalogue.facility import cdus, pdus, rack_system_of
 from clustergen.catalogue.hardware import nic
 from clustergen.catalogue.netbox import power_connectors
 from clustergen.cluster.facility import Facility, Prices, Range
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
+from clustergen.cluster.named_rows import Configuration, Configurations
 from clustergen.facility.cabling import cables
 from clustergen.facility.cooling import loop_loads
+from clustergen.facility.model import Cable
 from clustergen.facility.outlets import cords, stated_outlets
 from clustergen.facility.placement import switches_of
 from clustergen.facility.power import feeds
-from clustergen.features.facility.cable_bill import Piece, pieces
-from clustergen.features.facility.configuration import configuration
+from clustergen.facility.unfit import cause_text
 from clustergen.records import record, replace
 from clustergen.units import Watts
+
+
+class Piece(NamedTuple):
+    """Something to buy. `category`: module, fibre or cable; link where nothing was chosen."""
+
+    category: str
+    item: str  # what prices call it
+    description: str
+    part: str
+    length_m: float | None
+    note: str = ""
+
+
+def pieces(cables: Iterable[Cable]) -> Counter[Piece]:
+    """Counts of all pieces: modules by cage, fibres by port, assemblies by plug. Linear in the cables.
+
+    A module of a twin cage serves both of its ports. A splitter, fibre or copper, counts once for all of its plugs, and
+    a straight twin cable once for both of its links.
+    """
+    counts: Counter[Piece] = Counter()
+    modules: dict[tuple[str, str, str], Piece] = {}
+    shared: dict[tuple[str, ...], list[float]] = {}
+    media: dict[str, Medium] = {}
+    single: Counter[tuple[str, float]] = Counter()
+    for cable in cables:
+        medium = cable.medium
+        if medium is None or cable.length_m is None:
+            counts[Piece("link", "", cause_text(cable), "", None, "cable not chosen")] += 1
+            continue
+        key = f"{medium.id} {medium.gbit} {medium.module_a} {medium.module_b}"
+        media[key] = medium
+        if medium.fibre:
+            # The medium's end a is the switch, which is end b of the cable.
+            ends = ((cable.b, medium.module_a, medium.ports_a), (cable.a, medium.module_b, medium.ports_b))
+            for end, part, ports in ends:
+                if (place := (end.device, end.cage, part)) not in modules:
+                    modules[place] = _module(medium, part, ports, end.connector)
+        if medium.links == 1:
+            single[key, cable.length_m] += 1
+        else:
+            shared.setdefault((key, *_piece_of(cable, medium)), []).append(cable.length_m)
+    counts.update(modules.values())
+    for (key, length), count in single.items():
+        counts[_run(media[key], length)] += count
+    for (key, *_), lengths in shared.items():
+        counts[_run(media[key], max(lengths))] += -(-len(lengths) // media[key].links)
+    return counts
+
+
+def _piece_of(cable: Cable, medium: Medium) -> tuple[str, ...]:
+    """The common properties of the links of one piece."""
+    if medium.is_splitter:
+        return (cable.b.device, str(cable.b.number) if medium.fibre else cable.b.cage)
+    return (cable.a.device, cable.a.cage, cable.b.device, cable.b.cage)
+
+
+def _module(medium: Medium, part: str, ports: int, connector: str) -> Piece:
+    item = part.lower() if part else f"{medium.id}-{connector}"
+    words = f"{medium.medium} module for {connector} cages, {ports} x {medium.gbit} Gb/s"
+    return Piece("module", item, words, part, None)
+
+
+def _run(medium: Medium, length: float) -> Piece:
+    split = " splitter" if medium.is_splitter else " twin" if medium.links > 1 else ""
+    if medium.fibre:
+        ends = f", {medium.fibre_ends}" if medium.fibre_ends else ""
+        words = f"{medium.medium}{split} fibre {medium.fibre}{ends}"
+        return Piece("fibre", f"{medium.id}-fibre", words, medium.fibre, length)
+    words = f"{medium.gbit} Gb/s {medium.medium}{split} cable"
+    return Piece("cable", medium.id, words, medium.family, length)
+
+
+def configuration(cluster: Cluster, node_type: NodeType) -> str:
+    """The options that a node type states beside its system, in words for an order:
+
+    `2 x Xeon Platinum 8592+ (64 cores), 1.5TiB, NICs 8 x cx7, disks 2 x 3.84TB (system)`; empty without any."""
+    stated = cluster.of(Configurations).of_type.get(node_type.name)
+    return ", ".join(_parts(stated)) if stated else ""
+
+
+def _parts(stated: Configuration) -> Iterator[str]:
+    if stated.sockets or stated.cpu_model:
+        cores = f" ({stated.cores_per_socket} cores)" if stated.cores_per_socket else ""
+        yield (f"{stated.sockets} x " if stated.sockets else "") + f"{stated.cpu_model or 'CPU'}{cores}"
+    if stated.memory:
+        yield str(stated.memory)
+    if stated.gpu_count or stated.gpu_model:
+        yield (f"{stated.gpu_count} x " if stated.gpu_count else "") + (stated.gpu_model or "GPU")
+    if stated.nics:
+        yield f"NIC ports {_counted(model or 'unknown' for model in stated.nics)}"
+    if stated.disks:
+        yield "disks " + _counted(f"{disk.size} ({disk.use})" for disk in stated.disks)
+    if stated.psus:
+        yield f"{stated.psus} power {'supply' if stated.psus == 1 else 'supplies'}" + (
+            f" of {stated.psu}" if stated.psu else ""
+        )
+
+
+def _counted(names: Iterator[str]) -> str:
+    return " + ".join(f"{count} x {name}" for name, count in Counter(names).items())
 
 
 @record

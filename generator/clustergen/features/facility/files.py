@@ -5,12 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from clustergen.cluster.networks import NETWORKS
-from clustergen.features.facility.bom import bom_csv
-from clustergen.features.facility.cables import cables_csv
 from clustergen.features.facility.elevations import elevations
-from clustergen.features.facility.netbox import device_type_yaml, devices_csv, power_feeds_csv, racks_csv
 from clustergen.features.facility.network_pictures import network_picture
 from clustergen.features.facility.readme import facility_readme
+from clustergen.features.facility.tables import (
+    bom_csv,
+    cables_csv,
+    device_type_yaml,
+    devices_csv,
+    power_feeds_csv,
+    racks_csv,
+)
 from clustergen.features.facility.topology_dot import topology_dot
 from clustergen.render.file import File
 from clustergen.render.formats import TABLE

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster
 from clustergen.facility.cabling import cables
-from clustergen.features.facility.bom import has_facility
 from clustergen.features.facility.needs import pictures
 from clustergen.features.facility.questions import questions
 from clustergen.features.facility.readme_cooling import cooling_tables
 from clustergen.features.facility.readme_fabric import fabric_tables
 from clustergen.features.facility.readme_room import room_tables
 from clustergen.features.facility.refresh import refresh_table
+from clustergen.features.facility.tables import has_facility
 from clustergen.records import record, replace
 from clustergen.render.views.tables import Table
 

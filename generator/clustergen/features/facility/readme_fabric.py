@@ -11,9 +11,9 @@ from clustergen.cluster.networks import NETWORKS
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
 from clustergen.features.facility.bill import Amount, Item, bill, cost
-from clustergen.features.facility.bom import sums
 from clustergen.features.facility.estimates import all_reduces, bisection, checkpoint_seconds
 from clustergen.features.facility.runs import estimates, gigabytes, rates
+from clustergen.features.facility.tables import sums
 from clustergen.hostlist import compress
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units import BitRate

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.fabric import is_rdma_name
 from clustergen.cluster.model import Cluster, NodeType
+from clustergen.cluster.monitoring import textfile
 from clustergen.cluster.networks import Roce
 from clustergen.cluster.rails import interface, rdma_device
+from clustergen.features.roce.needs import TEXTFILE, is_exported
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.file import Context, File
+from clustergen.render.timers import timed
+
+
+def metrics_values(cluster: Cluster, os: OperatingSystem) -> Context | None:
+    """Of the program that exports counters of ports."""
+    return {"metrics_file": textfile(cluster, os, TEXTFILE)} if is_exported(cluster) else None
 
 
 @record
@@ -69,4 +78,5 @@ FILES: tuple[File, ...] = (
         program="fabric/clustergen-roce-qos.sh",
     ),
     File("fabric_node/etc/systemd/system/clustergen-roce-qos.service", roce_qos, DAEMON_RELOAD),
+    *timed("fabric_node", "metrics/clustergen-roce-metrics.sh", metrics_values),
 )

@@ -15,10 +15,10 @@ from clustergen.cluster.site import Description
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.jobs import Scripts
-from clustergen.features.user_guide.guide_part import Part
 from clustergen.features.user_guide.guide_servers import reachable, servers
 from clustergen.features.user_guide.guide_symptoms import symptoms
 from clustergen.features.user_guide.guide_tables import (
+    Part,
     account_table,
     partition_table,
     qos_table,

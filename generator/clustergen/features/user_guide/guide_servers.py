@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.job_site import JobSite
-from clustergen.features.user_guide.guide_part import Part
+from clustergen.features.user_guide.guide_tables import Part
 from clustergen.features.user_guide.scripts import job_scripts
 
 _CERTIFIED = ("vllm", "vllm-nodes", "vllm-replicas", "triton", "triton-replicas")

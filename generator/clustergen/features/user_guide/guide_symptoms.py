@@ -9,8 +9,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.associations import Associations
 from clustergen.cluster.slurm.job_site import JobSite
 from clustergen.cluster.slurm.scheduling import Preemption
-from clustergen.features.user_guide.guide_part import Part
-from clustergen.features.user_guide.guide_tables import is_asked
+from clustergen.features.user_guide.guide_tables import Part, is_asked
 from clustergen.features.user_guide.scripts import job_scripts
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units.duration import slurm_minutes

@@ -16,9 +16,22 @@ from clustergen.cluster.slurm.rights import parents_first, rights_of
 from clustergen.diagnostics.words import counted
 from clustergen.features.user_guide.scripts import JobScript, job_scripts, unfit_templates
 from clustergen.hostlist import compress
+from clustergen.records import record
 from clustergen.render.views.report_policy import qos_rows
 from clustergen.render.views.tables import Table, table_of
 from clustergen.units.duration import slurm_minutes
+
+
+@record
+class Part:
+    """A section: sentences, then commands, then tables. `after`: sentences below the commands."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
 
 _CODE = frozenset(
     {"Partition", "QOS", "Account", "Directory", "Template", "Nodes", "GPU type", "Your quota", "Install"}

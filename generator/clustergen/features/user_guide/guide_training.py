@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.job_site import JobSite
-from clustergen.features.user_guide.guide_part import Part
-from clustergen.features.user_guide.guide_tables import code_table
+from clustergen.features.user_guide.guide_tables import Part, code_table
 from clustergen.features.user_guide.job_site import precision
 from clustergen.features.user_guide.scripts import job_scripts
 from clustergen.render.views.tables import Table

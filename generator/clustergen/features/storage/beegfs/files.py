@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.beegfs import servers
-from clustergen.features.storage.beegfs.network import split_port
+from clustergen.features.storage.beegfs.network import Pairs, authentication, split_port, yes
 from clustergen.features.storage.beegfs.resolved import Beegfs
-from clustergen.features.storage.beegfs.settings import Pairs, authentication, yes
 from clustergen.records import record
 from clustergen.render.effects import Effect, drain, remount, restart
 from clustergen.render.file import Context, File

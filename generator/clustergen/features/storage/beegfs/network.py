@@ -1,4 +1,6 @@
-"""Ports of BeeGFS by release: what the manifest states of them, else the defaults of the release."""
+"""Ports of BeeGFS by release, which the manifest states or the release has by default, and lines that clients and
+servers have in common.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,18 @@ from clustergen.cluster.entry import Listening, Scope
 
 if TYPE_CHECKING:
     from clustergen.features.storage.beegfs.resolved import Beegfs
+
+
+Pairs = list[tuple[str, str]]
+
+
+def authentication(entry: Beegfs) -> Pairs:
+    return [("connAuthFile", entry.secret_path), ("connDisableAuthentication", yes(not entry.secret_path))]
+
+
+def yes(value: bool) -> str:
+    return "true" if value else "false"
+
 
 _BOTH = ("tcp", "udp")
 _LAST = 65535

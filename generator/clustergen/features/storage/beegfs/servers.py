@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from clustergen.cluster.model import Cluster
-from clustergen.features.storage.beegfs.network import split_port
+from clustergen.features.storage.beegfs.network import Pairs, authentication, split_port, yes
 from clustergen.features.storage.beegfs.resolved import Beegfs, BeegfsServers
-from clustergen.features.storage.beegfs.settings import Pairs, authentication, yes
 from clustergen.records import record
 from clustergen.render.file import File
 from clustergen.render.formats import BEEGFS, CONF, Safe
