@@ -7,8 +7,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.drift.resolved import GROUP, TEXTFILE, Drift
 from clustergen.records import copied, record
-from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File
+from clustergen.render.timers import timed
 
 _SCRIPT = "/usr/local/sbin/clustergen-drift"
 _STATE = "clustergen-drift"
@@ -39,10 +38,4 @@ def unit(_: Cluster, drift: Drift) -> DriftUnit:
     return DriftUnit(_SCRIPT, f"{drift.directory}/manifest.yaml", _STATE, drift.interval_s)
 
 
-_UNIT = f"{GROUP}/etc/systemd/system/clustergen-drift"
-FILES = (
-    File(f"{GROUP}{_SCRIPT}", unit, mode=0o755, program="drift/clustergen-drift.sh"),
-    File(f"{GROUP}/etc/clustergen/drift.sh", values, values=True, per="os"),
-    File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
-    File(f"{_UNIT}.timer", unit, restart("clustergen-drift.timer")),
-)
+FILES = tuple(timed(GROUP, "drift/clustergen-drift.sh", values, unit))

@@ -7,13 +7,12 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.logs.resolved import SEARCH_PASSWORD, SEARCH_TEXTFILE, TEXTFILE, Logs, LogSearch, LogTls
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, restart
+from clustergen.render.effects import restart
 from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
 
 UNIT = "rsyslog.service"
 STORE = "/var/log/clustergen"
-_SCRIPT = "/usr/local/sbin/clustergen-log-retention"
 _TOPICS = 5
 _MOST_OPEN = 8192  # files; half of what the unit may open
 
@@ -126,24 +125,16 @@ def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
     return Retention(logs.retention_days, logs.retention_size.value >> 10, textfile(cluster, os, TEXTFILE))
 
 
-def retention_unit(_cluster: Cluster) -> Context:
-    return {"script": _SCRIPT}
-
-
 def open_files(_cluster: Cluster) -> Context:
     """The limit of open files of a collector's rsyslog."""
     return {"open_files": 2 * _MOST_OPEN}
 
 
 _SYSTEM = "log_collector/etc/systemd/system"
-_TIMER = f"{_SYSTEM}/clustergen-log-retention"
 FILES = (
     File("all/etc/rsyslog.d/60-clustergen-forward.conf", forward, restart(UNIT), per="os"),
     File("log_collector/etc/rsyslog.d/50-clustergen-collector.conf", collector, restart(UNIT), per="os"),
     File(f"{_SYSTEM}/rsyslog.service.d/50-clustergen.conf", open_files, restart(UNIT)),
-    File(f"log_collector{_SCRIPT}", retention_unit, mode=0o755, program="logs/clustergen-log-retention.sh"),
-    File("log_collector/etc/clustergen/log-retention.sh", retention, values=True, per="os"),
-    File(f"{_TIMER}.service", retention_unit, DAEMON_RELOAD),
-    File(f"{_TIMER}.timer", retention_unit, restart("clustergen-log-retention.timer")),
+    *timed("log_collector", "logs/clustergen-log-retention.sh", retention),
     *timed("log_collector", "logs/clustergen-log-search.py", search),
 )

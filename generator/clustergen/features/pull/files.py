@@ -7,8 +7,8 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.pull.resolved import GROUP, TEXTFILE, Pull
 from clustergen.records import copied, record
-from clustergen.render.effects import DAEMON_RELOAD, restart
 from clustergen.render.file import Context, File
+from clustergen.render.timers import timed
 
 _SCRIPT = "/usr/local/sbin/clustergen-pull"
 _SIGNERS = "/etc/clustergen/pull-signers"
@@ -63,13 +63,9 @@ def playbook(cluster: Cluster) -> bool:
     return cluster.has(Pull)
 
 
-_UNIT = f"{GROUP}/etc/systemd/system/clustergen-pull"
 FILES = (
-    File(f"{GROUP}{_SCRIPT}", unit, mode=0o755, program="pull/clustergen-pull.sh"),
-    File(f"{GROUP}/etc/clustergen/pull.sh", values, values=True, per="os"),
+    *timed(GROUP, "pull/clustergen-pull.sh", values, unit),
     File(f"{GROUP}{_SIGNERS}", signers),
-    File(f"{_UNIT}.service", unit, DAEMON_RELOAD),
-    File(f"{_UNIT}.timer", unit, restart("clustergen-pull.timer")),
     File("tree/pull.yml", playbook),
 )
 TARGETS = tuple(f"/{file.path}" for file in FILES if file.scope == GROUP)

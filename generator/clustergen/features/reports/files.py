@@ -8,8 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.reports.resolved import Reports, is_made
 from clustergen.records import record
-from clustergen.render.effects import DAEMON_RELOAD, restart
-from clustergen.render.file import File
+from clustergen.render.timers import timed
 
 _SCRIPT = "/usr/local/sbin/clustergen-usage-report"
 _TEXTFILE = "usage.prom"
@@ -53,10 +52,4 @@ def units(cluster: Cluster) -> Units | None:
     return Units(_SCRIPT, period, _CALENDAR[period], cluster.slurm.controllers[0])
 
 
-_UNIT = "slurm_controller/etc/systemd/system/clustergen-usage-report"
-FILES = (
-    File(f"slurm_controller{_SCRIPT}", units, mode=0o755, program="usage/clustergen-usage-report.py"),
-    File("slurm_controller/etc/clustergen/usage-report.json", values, values=True, per="os"),
-    File(f"{_UNIT}.service", units, DAEMON_RELOAD),
-    File(f"{_UNIT}.timer", units, restart("clustergen-usage-report.timer")),
-)
+FILES = tuple(timed("slurm_controller", "usage/clustergen-usage-report.py", values, units))
