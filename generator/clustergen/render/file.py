@@ -36,6 +36,7 @@ from clustergen.render.formats import PYTHON, SHELL, Format, format_of
 Context = Mapping[str, object]
 """Values of a template by name: a view of one or two, for which a record would only be another name."""
 View = Callable[..., Any]
+Per = Literal["cluster", "os", "type", "tree"]
 
 
 def always(*_: object) -> bool:
@@ -53,7 +54,7 @@ class File:
     mode: int = 0o644
     owner: str | Callable[[Cluster], str] = "root"
     group: str | Callable[[Cluster], str] = "root"
-    per: Literal["cluster", "os", "type", "tree"] = "cluster"
+    per: Per = "cluster"
     format: Format | None = None
     source: str | None = None  # template file, where several outputs share one
     program: str | None = None  # below programs/
@@ -84,3 +85,9 @@ class File:
         if self.program:
             return f"programs/{self.program}"
         return f"values/{self.template}" if self.values else f"templates/{self.source or self.template}.j2"
+
+
+def sbin(group: str, program: str, view: View = always, effect: Effect = NONE, *, per: Per = "cluster") -> File:
+    """A program of `programs/`, in /usr/local/sbin by its name without a suffix."""
+    name = program.rpartition("/")[2].partition(".")[0]
+    return File(f"{group}/usr/local/sbin/{name}", view, effect, mode=0o755, per=per, program=program)

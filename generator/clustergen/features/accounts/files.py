@@ -15,7 +15,7 @@ from clustergen.cluster.slurm.associations import UNSET, Account, Associations, 
 from clustergen.cluster.slurm.rights import ROOT, Rights, parents_first, rights_of
 from clustergen.records import record
 from clustergen.render.effects import Effect
-from clustergen.render.file import File
+from clustergen.render.file import File, sbin
 from clustergen.slurmrules.limits import BUILT_IN_TRES
 
 _LEVELS = {"none": "None", "operator": "Operator", "administrator": "Administrator"}
@@ -200,12 +200,6 @@ def _levels(policy: Associations) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 FILES: tuple[File, ...] = (
-    File(
-        "slurm_controller/usr/local/sbin/clustergen-accounts",
-        accounts,
-        Effect("load-accounts"),
-        mode=0o755,
-        program="accounts/clustergen-accounts.py",
-    ),
+    sbin("slurm_controller", "accounts/clustergen-accounts.py", accounts, Effect("load-accounts")),
     File("slurm_controller/etc/clustergen/accounts.json", accounts, Effect("load-accounts"), values=True),
 )

@@ -16,7 +16,7 @@ from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.rails import addressed_rails, interface, rdma_device
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, reload, run
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 
 _MODES = {
     "NAME_KERNEL": re.compile(r"(mlx[45]|irdma|bnxt_re|hns|qedr)_?[0-9]+"),
@@ -154,13 +154,7 @@ FILES: tuple[File, ...] = (
     File("fabric_node/etc/clustergen/fabric-interfaces", table, _INTERFACES, per="type"),
     File("fabric_node/etc/clustergen/fabric-interfaces.sh", script, _INTERFACES, values=True),
     File("fabric_node/usr/local/lib/clustergen/fabric.sh", script, _INTERFACES, program="fabric/fabric.sh"),
-    File(
-        "fabric_node/usr/local/sbin/clustergen-fabric-interfaces",
-        script,
-        _INTERFACES,
-        mode=0o755,
-        program="fabric/clustergen-fabric-interfaces.sh",
-    ),
+    sbin("fabric_node", "fabric/clustergen-fabric-interfaces.sh", script, _INTERFACES),
     File(f"{_UNITS}/clustergen-fabric-interfaces.service", script, DAEMON_RELOAD),
     File(
         "fabric_node/etc/NetworkManager/conf.d/50-clustergen-fabric.conf",

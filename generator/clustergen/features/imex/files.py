@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes, domains_of
 from clustergen.features.imex.needs import UNIT
 from clustergen.render.effects import drain
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 
 
 def imex_domains(cluster: Cluster, node_type: NodeType) -> dict[str, Context] | None:
@@ -24,12 +24,6 @@ def imex(_: Cluster, node_type: NodeType) -> Context | None:
 
 FILES: tuple[File, ...] = (
     File("gpu_node/etc/nvidia-imex/clustergen/{domain}.cfg", imex_domains, drain(UNIT), per="type"),
-    File(
-        "gpu_node/usr/local/sbin/clustergen-imex-nodes",
-        imex,
-        mode=0o755,
-        per="type",
-        program="gpu/clustergen-imex-nodes.sh",
-    ),
+    sbin("gpu_node", "gpu/clustergen-imex-nodes.sh", imex, per="type"),
     File(f"gpu_node/etc/systemd/system/{UNIT}.d/50-clustergen.conf", imex, drain(UNIT), per="type"),
 )

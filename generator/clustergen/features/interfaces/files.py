@@ -21,7 +21,7 @@ from clustergen.cluster.interfaces import (
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD
-from clustergen.render.file import Context, File, View
+from clustergen.render.file import Context, File, View, sbin
 from clustergen.render.formats import CONF, YAML, Format
 
 
@@ -124,6 +124,6 @@ FILES: tuple[File, ...] = (
     *_per_network("clustergen-{}", ifupdown, "ifupdown", CONF),
     *_per_network("clustergen-{}-{name}.nmconnection", connections, "nmconnection", CONF),
     File("all/etc/systemd/system/clustergen-network-rollback.service", unit, DAEMON_RELOAD),
-    File("all/usr/local/sbin/clustergen-network", unit, mode=0o755, program="network/clustergen-network.sh"),
+    sbin("all", "network/clustergen-network.sh", unit),
     File("all/etc/clustergen/network.sh", values, values=True, per="os"),
 )

@@ -10,7 +10,7 @@ from clustergen.features.nvidia_driver.needs import FABRIC_MANAGER, has_fabric_m
 from clustergen.features.nvidia_driver.resolved import DirectPci, GpuSettings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, REBOOT, restart, run
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.formats import RenderError, Safe
 
 _PERSISTENCED = "nvidia-persistenced.service"
@@ -127,23 +127,10 @@ FILES: tuple[File, ...] = (
         per="type",
     ),
     File(f"{_UNITS}/nvidia-persistenced.service.d/50-clustergen.conf", persistenced, restart(_PERSISTENCED)),
-    File(
-        "gpu_node/usr/local/sbin/clustergen-gpu-settings",
-        settings_unit,
-        run(_SETTINGS),
-        0o755,
-        per="type",
-        program="gpu/clustergen-gpu-settings.sh",
-    ),
+    sbin("gpu_node", "gpu/clustergen-gpu-settings.sh", settings_unit, run(_SETTINGS), per="type"),
     File("gpu_node/etc/clustergen/gpu-settings.sh", settings, run(_SETTINGS), per="type", values=True),
     File(f"{_UNITS}/{_SETTINGS}", settings_unit, run(_SETTINGS), per="type"),
     File(f"{_UNITS}/slurmd.service.d/60-clustergen-gpu.conf", slurmd, DAEMON_RELOAD, per="type"),
-    File(
-        "gpu_node/usr/local/sbin/clustergen-acs-off",
-        acs_off,
-        run("clustergen-acs-off.service"),
-        mode=0o755,
-        program="gpu/clustergen-acs-off.sh",
-    ),
+    sbin("gpu_node", "gpu/clustergen-acs-off.sh", acs_off, run("clustergen-acs-off.service")),
     File(f"{_UNITS}/clustergen-acs-off.service", acs_off, DAEMON_RELOAD),
 )

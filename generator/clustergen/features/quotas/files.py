@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.quotas.hosts import quota_host
 from clustergen.records import record
 from clustergen.render.effects import Effect, run
-from clustergen.render.file import File
+from clustergen.render.file import File, sbin
 
 
 @record
@@ -56,7 +56,7 @@ def program(cluster: Cluster, node_type: NodeType) -> bool:
 _VALUES = "etc/clustergen/quota-{name}.sh"
 _UNIT = "etc/systemd/system/clustergen-quota-{name}.service"
 FILES: tuple[File, ...] = (
-    File("all/usr/local/sbin/clustergen-quota", program, mode=0o755, per="type", program="storage/clustergen-quota.sh"),
+    sbin("all", "storage/clustergen-quota.sh", program, per="type"),
     File(f"mount/{_VALUES}", on_client, apply, values=True),
     File(f"mount/{_UNIT}", on_client, apply),
     File(f"export/{_VALUES}", on_server, apply, values=True),

@@ -11,7 +11,7 @@ from clustergen.cluster.rails import interface, rdma_device
 from clustergen.features.roce.needs import TEXTFILE, is_exported
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, run
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.timers import timed
 
 
@@ -70,13 +70,7 @@ _ROCE = run("clustergen-roce-qos.service")
 FILES: tuple[File, ...] = (
     File("fabric_node/etc/clustergen/roce-ports", roce_ports, _ROCE, per="type"),
     File("fabric_node/etc/clustergen/roce-qos.sh", roce_qos, _ROCE, values=True),
-    File(
-        "fabric_node/usr/local/sbin/clustergen-roce-qos",
-        roce_qos,
-        _ROCE,
-        mode=0o755,
-        program="fabric/clustergen-roce-qos.sh",
-    ),
+    sbin("fabric_node", "fabric/clustergen-roce-qos.sh", roce_qos, _ROCE),
     File("fabric_node/etc/systemd/system/clustergen-roce-qos.service", roce_qos, DAEMON_RELOAD),
     *timed("fabric_node", "metrics/clustergen-roce-metrics.sh", metrics_values),
 )

@@ -6,7 +6,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.tuning.resolved import Tunings
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, restart, run
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 
 UNIT = "clustergen-tuning.service"
 IRQBALANCE = "irqbalance.service"
@@ -66,14 +66,7 @@ def irqbalance(cluster: Cluster, node_type: NodeType) -> Context | None:
 
 FILES: tuple[File, ...] = (
     File("all/etc/clustergen/tuning.sh", script, run(UNIT), values=True, per="type"),
-    File(
-        "all/usr/local/sbin/clustergen-tuning",
-        script,
-        run(UNIT),
-        mode=0o755,
-        per="type",
-        program="tuning/clustergen-tuning.sh",
-    ),
+    sbin("all", "tuning/clustergen-tuning.sh", script, run(UNIT), per="type"),
     File(f"all/etc/systemd/system/{UNIT}", script, DAEMON_RELOAD, per="type"),
     File(f"all/etc/systemd/system/{IRQBALANCE}.d/50-clustergen.conf", irqbalance, restart(IRQBALANCE), per="type"),
 )

@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.storage.beegfs.network import Pairs, authentication, split_port, yes
 from clustergen.features.storage.beegfs.resolved import Beegfs, BeegfsServers
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import File, sbin
 from clustergen.render.formats import BEEGFS, CONF, Safe
 
 _DATABASE = "/var/lib/beegfs/mgmtd.sqlite"
@@ -181,11 +181,6 @@ def values(_: Cluster, entry: Beegfs) -> dict[str, Servers] | None:
 FILES: tuple[File, ...] = (
     File("serve/etc/beegfs/{stem}.conf", confs, format=BEEGFS),
     File("serve/etc/beegfs/{stem}.toml", mgmtd_toml, format=CONF, source="serve/etc/beegfs/{stem}.conf"),
-    File(
-        "beegfs_server/usr/local/sbin/clustergen-beegfs",
-        lambda _: True,
-        mode=0o755,
-        program="storage/clustergen-beegfs.sh",
-    ),
+    sbin("beegfs_server", "storage/clustergen-beegfs.sh"),
     File("serve/etc/clustergen/beegfs-{name}.sh", values, values=True),
 )

@@ -7,7 +7,7 @@ from clustergen.features.storage.lustre import servers
 from clustergen.features.storage.lustre.resolved import Component, Lustre, Striping
 from clustergen.records import record
 from clustergen.render.effects import Effect, run
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.formats import Safe
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 from clustergen.render.unit_names import mount_unit
@@ -108,11 +108,6 @@ def striping_program(cluster: Cluster) -> bool:
 FILES: tuple[File, ...] = (
     *servers.FILES,
     File("mount/etc/systemd/system/clustergen-lustre-{name}.service", parameters, _run_parameters),
-    File(
-        "lustre_client/usr/local/sbin/clustergen-striping",
-        striping_program,
-        mode=0o755,
-        program="storage/clustergen-striping.sh",
-    ),
+    sbin("lustre_client", "storage/clustergen-striping.sh", striping_program),
     File("mount/etc/clustergen/striping-{name}.sh", striping, values=True),
 )

@@ -7,7 +7,7 @@ from clustergen.features.storage.lustre.lnet import nids_of
 from clustergen.features.storage.lustre.resolved import Lustre, LustreTarget
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect, window
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.formats import Safe
 from clustergen.render.unit_names import mount_unit
 
@@ -121,12 +121,7 @@ def service(_: Cluster, entry: Lustre) -> dict[str, Context] | None:
 
 
 FILES: tuple[File, ...] = (
-    File(
-        "lustre_server/usr/local/sbin/clustergen-lustre",
-        lambda _: True,
-        mode=0o755,
-        program="storage/clustergen-lustre.sh",
-    ),
+    sbin("lustre_server", "storage/clustergen-lustre.sh"),
     File("serve/etc/clustergen/lustre-{name}.sh", values, values=True),
     File("serve/etc/systemd/system/{unit}.mount", mounts, _window, source="serve/etc/systemd/system/lustre.mount"),
     File("serve/etc/systemd/system/clustergen-lustre-targets-{name}.service", service, DAEMON_RELOAD),

@@ -12,7 +12,7 @@ from clustergen.features.storage.nfs.resolved import BMC_PASSWORD, Nfs
 from clustergen.features.storage.nfs.routes import rings, shares
 from clustergen.records import record
 from clustergen.render.effects import DAEMON_RELOAD, Effect
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.formats import CONF
 
 STATE = ".nfs-state"  # directory on the shared disk for the locks and clients that a server must know after a move
@@ -178,12 +178,7 @@ _UNIT = "serve/etc/systemd/system/{unit}.service"
 FILES: tuple[File, ...] = (
     File("serve/etc/corosync/{stem}.conf", corosync),
     File("serve/etc/clustergen-failover/{stem}.xml", resources),
-    File(
-        "nfs_failover/usr/local/sbin/clustergen-failover",
-        lambda _: True,
-        mode=0o755,
-        program="storage/clustergen-failover.sh",
-    ),
+    sbin("nfs_failover", "storage/clustergen-failover.sh"),
     File("serve/etc/clustergen/failover-{name}.sh", pair_values, values=True),
     File(
         "serve/etc/exports.d/{stem}.exports",

@@ -10,7 +10,7 @@ from clustergen.cluster.model import Cluster, NodeGroup, NodeType
 from clustergen.features.storage.nfs.resolved import Nfs, ZfsPool
 from clustergen.features.storage.nfs.routes import served
 from clustergen.records import record
-from clustergen.render.file import File
+from clustergen.render.file import File, sbin
 
 
 @record
@@ -96,7 +96,7 @@ def _zfs_servers(cluster: Cluster, node_type: NodeType) -> Iterator[tuple[NodeGr
 
 
 FILES: tuple[File, ...] = (
-    File("nfs_server/usr/local/sbin/clustergen-zpool", program, mode=0o755, program="storage/clustergen-zpool.sh"),
+    sbin("nfs_server", "storage/clustergen-zpool.sh", program),
     File("export/etc/clustergen/zpool-{name}.sh", pool_values, values=True),
     File("nfs_server/etc/modprobe.d/clustergen-zfs.conf", arc, per="type"),
 )

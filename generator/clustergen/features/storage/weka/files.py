@@ -7,7 +7,7 @@ from clustergen.cluster.model import Cluster, NodeType
 from clustergen.features.storage.weka.resolved import Weka, interfaces_of, storage_interface
 from clustergen.records import record
 from clustergen.render.effects import drain
-from clustergen.render.file import Context, File
+from clustergen.render.file import Context, File, sbin
 from clustergen.render.mounts import MountUnit, Source, remote_mount
 
 
@@ -54,13 +54,7 @@ def cpu_check(_: Cluster, node_type: NodeType) -> Context | None:
 
 
 FILES: tuple[File, ...] = (
-    File(
-        "weka_client/usr/local/sbin/clustergen-weka-cpus",
-        cpu_check,
-        per="type",
-        mode=0o755,
-        program="storage/clustergen-weka-cpus.sh",
-    ),
+    sbin("weka_client", "storage/clustergen-weka-cpus.sh", cpu_check, per="type"),
     File("weka_client/etc/clustergen/weka-cpus.sh", cpu_check, values=True, per="type"),
     File(
         "weka_client/etc/systemd/system/weka-agent.service.d/50-clustergen.conf",
