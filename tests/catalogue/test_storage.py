@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustergen.catalogue import bandwidth, hardware, network, storage
+from clustergen.catalogue import acceptance, hardware, network, storage
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.catalogue.versions import BeegfsVersion
 from clustergen.verify.programs import ask, find
@@ -143,6 +143,6 @@ def test_ports(name: str, number: int) -> None:
 
 
 def test_bandwidths_are_of_known_gpus() -> None:
-    for result in bandwidth.bus_bandwidths():
+    for result in acceptance.bus_bandwidths():
         assert result.gpu in hardware.gpus()
         assert result.gpus % result.nodes == 0

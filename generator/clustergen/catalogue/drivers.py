@@ -1,4 +1,4 @@
-"""Branches of NVIDIA's driver, and which of them serve a GPU with which kernel modules."""
+"""Branches of NVIDIA's driver with the GPUs that they serve, and CUDA toolkits with the drivers that they need."""
 
 from __future__ import annotations
 
@@ -68,3 +68,35 @@ def nearest(gpu: Gpu, branch: int, first: int = 0) -> int | None:
 
 def _maintained(support: Support) -> list[int]:
     return [row.id for row in branches() if row.kind in _IN_PRODUCTION and support.serves(row.id)]
+
+
+@record
+class CudaDriver:
+    """The first branch of the driver for a major release."""
+
+    cuda: int
+    driver: int
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+
+@record
+class CudaGpu:
+    """Toolkits for a compute capability. `last`: the last major release; None while there is none."""
+
+    capability: str
+    first: str
+    last: int | None = None
+    unverified: frozenset[str] = NOTHING
+    source: tuple[str, ...] = ()
+
+    def serves(self, release: str) -> bool:
+        """True if a toolkit, as `12.8`, compiles for it."""
+        numbers = tuple(map(int, release.split(".")))
+        return tuple(map(int, self.first.split("."))) <= numbers and (self.last is None or numbers[0] <= self.last)
+
+
+cuda_drivers = keyed("cuda_drivers.tsv", CudaDriver, lambda row: row.cuda)
+"""By major release of CUDA."""
+cuda_gpus = keyed("cuda_gpus.tsv", CudaGpu, lambda row: row.capability)
+"""By compute capability."""

@@ -1,11 +1,12 @@
-"""Effects of replacing packages that a node runs."""
+"""Effects of replacing packages that a node runs, and packages that belong together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 
-from clustergen.catalogue.tables import listed
+from clustergen.catalogue.tables import listed, table
 from clustergen.records import record
 
 _STOPPED = (
@@ -43,3 +44,20 @@ def of_purpose(purpose: str) -> PackageEffect | None:
 def is_stopped(unit: str) -> bool:
     """True if a service that an earlier tree started is stopped where the new one lacks it."""
     return any(fnmatchcase(unit, pattern) for pattern in _STOPPED)
+
+
+@record
+class HeldPackages:
+    """A row of held_packages.tsv, which its header explains."""
+
+    hold: str
+    family: str
+    patterns: tuple[str, ...]
+    note: str
+    source: str
+
+
+def held_patterns(holds: Iterable[str], family: str) -> tuple[str, ...]:
+    """The patterns of held packages on systems of a family."""
+    rows = [row for row in table("held_packages.tsv", HeldPackages) if row.family == family]
+    return tuple(pattern for hold in holds for row in rows if row.hold == hold for pattern in row.patterns)

@@ -7,8 +7,7 @@ down to four significant digits and never to 0.
 
 from __future__ import annotations
 
-from clustergen.catalogue.acceptance import Share, shares
-from clustergen.catalogue.bandwidth import bus_bandwidths
+from clustergen.catalogue.acceptance import Share, bus_bandwidths, shares
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.gpu_set import GpuSet
 from clustergen.cluster.model import Cluster, NodeType, Port

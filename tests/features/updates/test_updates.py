@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from clustergen.catalogue.held_packages import patterns
 from clustergen.catalogue.operating_systems import operating_systems
+from clustergen.catalogue.package_effects import held_patterns
 from strategies.trees import manifest, tree_of
 
 CONTROL = "Package: {}\nVersion: {}\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
@@ -36,7 +36,7 @@ def overlay(tmp_path: Path, target: str, **updates: Any) -> str:
     ],
 )
 def test_packages_of_the_catalogue_are_held(os: Any, hold: str, purposes: str) -> None:
-    held = patterns([hold], os.fact("family"))
+    held = held_patterns([hold], os.fact("family"))
     for name, text in os.facts.items():
         if re.match(f"package_({purposes})", name):
             unheld = [word for word in text.split() if not any(fnmatchcase(word, pattern) for pattern in held)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.cuda import cuda_drivers, cuda_gpus
+from clustergen.catalogue.drivers import cuda_drivers, cuda_gpus
 from clustergen.catalogue.system_paths import is_below, plain
 from clustergen.cluster.groups import members_of
 from clustergen.cluster.model import Cluster

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clustergen.catalogue.held_packages import patterns
 from clustergen.catalogue.operating_systems import OperatingSystem
+from clustergen.catalogue.package_effects import held_patterns
 from clustergen.cluster.model import Cluster
 from clustergen.features.updates.needs import AUTOMATIC
 from clustergen.features.updates.resolved import Updates
@@ -13,7 +13,7 @@ from clustergen.render.file import Context, File
 
 def _patterns(updates: Updates, os: OperatingSystem, family: str) -> tuple[str, ...] | None:
     """None on systems of another family."""
-    return patterns(updates.hold, family) if os.fact("family") == family else None
+    return held_patterns(updates.hold, family) if os.fact("family") == family else None
 
 
 def _expression(pattern: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.held_packages import patterns
+from clustergen.catalogue.package_effects import held_patterns
 from clustergen.cluster.contributions import Package, PackageOf, Variables
 from clustergen.cluster.model import Cluster
 from clustergen.features.updates.resolved import Updates
@@ -21,5 +21,5 @@ def packages_of(_: Cluster) -> Iterator[PackageOf]:
 
 
 def variables(updates: Updates) -> Iterator[Variables]:
-    held = (name for family in ("debian", "rhel") for name in patterns(updates.hold, family))
+    held = (name for family in ("debian", "rhel") for name in held_patterns(updates.hold, family))
     yield Variables("Updates", {"cluster_held_packages": list(dict.fromkeys(held))})
