@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_origin
 
 from pydantic import BaseModel
@@ -45,19 +45,22 @@ def misplaced_sections(findings: list[Finding], model: type[BaseModel], data: An
     return list(kept.values())
 
 
-def _nameless(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:
-    """The path of a mapping of names to sections around a finding, if all its keys are those of such a section."""
-    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
-        return None
-    for end in range(1, len(finding.path)):
+def _mappings(finding: Finding, model: type[BaseModel], data: Any) -> Iterator[tuple[ManifestPath, Mapping[str, Any]]]:
+    """The mappings of names to sections around a finding that an indentation may cause, the outermost first."""
+    for end in range(1, len(finding.path)) if finding.code in ("key-unknown", "key-missing", "type-wrong") else ():
         path = tuple(finding.path[:end])
         declared, entries = follow(model, path).declared, value_at(data, path)
-        if get_origin(_annotation(declared)) is not dict or not isinstance(entries, Mapping) or not entries:
-            continue
+        if get_origin(getattr(declared, "annotation", declared)) is dict and isinstance(entries, Mapping) and entries:
+            yield path, entries
+
+
+def _nameless(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:
+    """The path of a mapping of names to sections around a finding, if all its keys are those of such a section."""
+    for path, entries in _mappings(finding, model, data):
         entry = entry_of(follow(model, (*path, next(iter(entries)))).declared)[0]
         if entry is not None and all(key in keys_of(entry) for key in entries):
             is_like = [
-                not isinstance(value, Mapping) or not any(key in keys_of(entry) for key in value)
+                not isinstance(value, Mapping) or not any(key in value for key in keys_of(entry))
                 for value in entries.values()
             ]
             if all(is_like) and any(not isinstance(value, Mapping) for value in entries.values()):
@@ -65,47 +68,26 @@ def _nameless(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPa
     return None
 
 
-def _annotation(declared: Any) -> Any:
-    return getattr(declared, "annotation", declared)
-
-
 def _misplaced(finding: Finding, model: type[BaseModel], data: Any) -> ManifestPath | None:
     """The path of the entry around a finding, if a section beside the mapping of entries has that name."""
-    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
-        return None
-    for end in range(2, len(finding.path) + 1):
-        *above, mapping, name = finding.path[:end]
-        entries = follow(model, (*above, mapping)).declared if isinstance(mapping, str) else None
-        if entries is None or get_origin(getattr(entries, "annotation", entries)) is not dict:
-            continue
-        owner = follow(model, (*above, mapping)).owner
-        if owner is None or name not in owner.model_fields:
-            continue
-        section = value_at(data, tuple(above))
-        path = tuple(finding.path[:end])
-        is_absent = isinstance(section, Mapping) and name not in section
-        if (
-            is_absent
-            and not _is_entry(model, path, data)
-            and _is_like(owner.model_fields[str(name)], value_at(data, path))
-        ):
+    for mapping, _ in _mappings(finding, model, data):
+        path, owner = tuple(finding.path[: len(mapping) + 1]), follow(model, mapping).owner
+        field = owner.model_fields.get(str(path[-1])) if owner else None
+        section = value_at(data, mapping[:-1])
+        is_absent = isinstance(section, Mapping) and path[-1] not in section
+        if field and is_absent and not _is_entry(model, path, data) and _is_like(field, value_at(data, path)):
             return path
     return None
 
 
 def _outside(finding: Finding, model: type[BaseModel], data: Any) -> tuple[ManifestPath, ManifestPath] | None:
     """The path of the entry around a finding that is a key of the entry above it, and the path of that one."""
-    if finding.code not in ("key-unknown", "key-missing", "type-wrong"):
-        return None
-    for end in range(2, len(finding.path) + 1):
-        path = tuple(finding.path[:end])
-        entries, declared = value_at(data, path[:-1]), follow(model, path[:-1]).declared
-        if get_origin(getattr(declared, "annotation", declared)) is not dict or not isinstance(entries, Mapping):
-            continue
+    for mapping, entries in _mappings(finding, model, data):
+        path = tuple(finding.path[: len(mapping) + 1])
         entry, names = entry_of(follow(model, path).declared)[0], [*entries]
         if entry is None or path[-1] not in keys_of(entry) or _is_entry(model, path, data) or names[0] == path[-1]:
             continue
-        neighbour = (*path[:-1], names[names.index(path[-1]) - 1])
+        neighbour = (*mapping, names[names.index(path[-1]) - 1])
         beside = value_at(data, neighbour)
         if beside is None or (isinstance(beside, Mapping) and path[-1] not in beside):
             return path, neighbour
