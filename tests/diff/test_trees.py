@@ -30,7 +30,7 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
         ("clustergen.lock.json", b"\xff\x00\x80", "cannot be read"),
         ("inventory/hosts.ini", b"\xff\xfe", "a value is not text"),
         ("inventory/hosts.ini", b"head\n", "for a group that inventory/hosts.ini lacks"),
-        ("inventory/hosts.ini", b"head\n[a:children]\na\n", "has an unexpected type"),
+        ("inventory/hosts.ini", b"head\n[a:children]\na\n", "for a group that inventory/hosts.ini lacks"),
         ("inventory/group_vars/all.yml", b'slurm_release: "24.11\n', "group_vars/all.yml is not valid YAML"),
         ("inventory/group_vars/all.yml", b"slurm_release: '24.11'\n", "there is no 'cluster_name'"),
         ("inventory/group_vars/all.yml", b"- a\n", "has an unexpected type"),

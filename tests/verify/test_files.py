@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from clustergen.diagnostics import ClustergenError
+from clustergen.render.inventory_file import read_inventory
 from clustergen.render.tree import LOCK
 from clustergen.render.write import write
 from clustergen.verify.checks import CHECKS
-from clustergen.verify.files import read_inventory, read_tree
+from clustergen.verify.files import read_tree
 from clustergen.verify.node_roots import node_roots
 from clustergen.verify.run import unclaimed, verify
 from strategies.trees import manifest, tree_of

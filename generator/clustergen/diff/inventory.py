@@ -4,8 +4,7 @@ addresses.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,11 +14,7 @@ from clustergen.cluster.groups import group_name
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.model import Slurm
 from clustergen.records import record
-
-HOSTS = "inventory/hosts.ini"
-VARIABLES = "inventory/group_vars/all.yml"
-_ADDRESS = re.compile(r"^(\S+)[^#\n]*? ansible_host=(\S+)", re.MULTILINE)
-_RANGE = re.compile(r"\[(\d+):(\d+)\]")
+from clustergen.render.inventory_file import read_inventory
 
 
 @record
@@ -61,51 +56,18 @@ def of_files(hosts: str, variables: str) -> Inventory:
 
     KeyError, TypeError, AttributeError, ValueError or RecursionError where they are not in clustergen's format.
     """
-    groups, systems = _groups(hosts)
-    facts = _facts(variables)
-    return Inventory(
-        facts["cluster_name"],
-        SlurmRelease(facts["slurm_release"]) if "slurm_release" in facts else None,
-        groups,
-        systems,
-        dict(_ADDRESS.findall(hosts)),
-    )
-
-
-def _groups(text: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Group → hosts, and host → operating system, of an inventory as clustergen writes it."""
-    direct: dict[str, list[str]] = {"all": []}
-    children: dict[str, list[str]] = {}
-    members: list[str] = direct["all"]
-    for raw in text.splitlines():
-        line = raw.partition("#")[0].strip()
-        if line.startswith("["):
-            group, _, kind = line.strip("[]").partition(":")
-            members = (children if kind else direct).setdefault(group, [])
-        elif line:
-            word = line.split()[0]
-            members += _expanded(word)
-    order = {host: index for index, host in enumerate(direct["all"])}
-
-    def hosts(group: str) -> Iterator[str]:
-        yield from direct.get(group, ())
-        for child in children.get(group, ()):
-            yield from hosts(child)
-
+    facts, inventory = _facts(variables), read_inventory(hosts)
+    order = {host: index for index, host in enumerate(inventory.hosts)}
     ids = {"os_" + group_name(os.key): os.key for arch in architectures() for os in operating_systems(arch).values()}
-    names = [group for group in {**direct, **children} if not group.startswith("os_")]
-    systems = {host: ids.get(group, group) for group in children if group.startswith("os_") for host in hosts(group)}
-    return {group: tuple(sorted(set(hosts(group)), key=order.__getitem__)) for group in names}, systems
-
-
-def _expanded(pattern: str) -> list[str]:
-    match = _RANGE.search(pattern)
-    if match is None:
-        return [pattern]
-    low, high = match.groups()
-    width = len(low)
-    numbers = (str(number).zfill(width) for number in range(int(low), int(high) + 1))
-    return [name for n in numbers for name in _expanded(pattern[: match.start()] + n + pattern[match.end() :])]
+    groups, systems = {"all": inventory.groups["all"]}, dict[str, str]()
+    for group, members in inventory.groups.items():
+        if group.startswith("os_"):
+            systems.update(dict.fromkeys(members, ids.get(group, group)))
+        else:
+            groups[group] = tuple(sorted(members, key=order.__getitem__))
+    addresses = {host: values["ansible_host"] for host, values in inventory.hosts.items() if "ansible_host" in values}
+    release = SlurmRelease(facts["slurm_release"]) if "slurm_release" in facts else None
+    return Inventory(facts["cluster_name"], release, groups, systems, addresses)
 
 
 @lru_cache(maxsize=64)

@@ -10,11 +10,12 @@ from clustergen.catalogue.package_effects import PackageEffect
 from clustergen.cluster.file_system import file_system
 from clustergen.cluster.groups import entry_group, group_name, mount_group
 from clustergen.diff.change import Change, folded
-from clustergen.diff.inventory import VARIABLES, variables_of
+from clustergen.diff.inventory import variables_of
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.snapshot import Snapshot
 from clustergen.records import replace
 from clustergen.render.effects import NONE, Effect, read
+from clustergen.render.inventory_file import VARIABLES
 
 PACKAGES, UNIT = "packages", "unit"
 _OF_SLURM = tuple(f"{daemon}.service" for daemon in ("slurmdbd", "slurmctld", "slurmd", "sackd", "slurmrestd"))

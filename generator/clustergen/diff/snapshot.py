@@ -12,13 +12,14 @@ from pathlib import Path
 from clustergen import regular_file
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import ClustergenError
-from clustergen.diff.inventory import HOSTS, VARIABLES, Inventory, of_cluster, of_files
+from clustergen.diff.inventory import Inventory, of_cluster, of_files
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.feature import modules
 from clustergen.manifest.source import Source, load
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.effects import read
+from clustergen.render.inventory_file import HOSTS, VARIABLES
 from clustergen.render.lock_file import Entry, LockFile, LockFileError, read_lock, without_lock
 from clustergen.render.node_hardware import Hardware, read_hardware
 from clustergen.render.side import NodeFile

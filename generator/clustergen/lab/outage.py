@@ -23,6 +23,7 @@ from clustergen.lab.engine import Engine
 from clustergen.lab.substitutions import people
 from clustergen.lab.work import Work
 from clustergen.records import record
+from clustergen.render.inventory_file import VARIABLES
 
 Report = Callable[[str], None]
 _SAVED_S = 10  # slurmctld writes its state a few seconds after a job was submitted
@@ -172,7 +173,7 @@ class Outage:
 
     def _running(self, host: str) -> tuple[str, ...]:
         """The units of the tree that run on a node."""
-        variables = yaml.safe_load((self.work.tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+        variables = yaml.safe_load((self.work.tree / VARIABLES).read_text(encoding="utf-8"))
         names = {name for units in variables["cluster_units"].values() for name in units}
         rows = self._shell(host, "systemctl list-units --plain --no-legend --state=active").splitlines()
         return tuple(sorted(names & {row.split()[0] for row in rows if row.strip()}))

@@ -20,6 +20,7 @@ from clustergen.lab.scale import parse, scaled
 from clustergen.lab.subnet import addressed, moved, network
 from clustergen.lab.work import Work
 from clustergen.render import write
+from clustergen.render.inventory_file import VARIABLES
 
 
 def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) -> Lab:
@@ -69,7 +70,7 @@ def prepare(compiled: Compiled, manifest: Path, name: str | None, wish: Wish) ->
 
 def purposes(work: Work) -> list[str]:
     """The purposes for which the tree's nodes need packages."""
-    everything = yaml.safe_load((work.tree / "inventory/group_vars/all.yml").read_text(encoding="utf-8"))
+    everything = yaml.safe_load((work.tree / VARIABLES).read_text(encoding="utf-8"))
     return sorted({purpose for listed in everything.get("cluster_packages", {}).values() for purpose in listed})
 
 

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from clustergen.render.inventory_file import VARIABLES
 from clustergen.render.side import ManualStep, Side
 
-_VARIABLES = "inventory/group_vars/all.yml"
-TEXTS = (_VARIABLES,)
+TEXTS = (VARIABLES,)
 
 
 def steps(old: Side, new: Side) -> Iterator[ManualStep]:
@@ -26,6 +26,6 @@ def steps(old: Side, new: Side) -> Iterator[ManualStep]:
 
 def _by_group(side: Side, name: str) -> Mapping[str, str]:
     """A variable of the inventory: group of a node type → its value."""
-    line = re.search(rf"^{name}: (\{{.*\}})$", side.texts.get(_VARIABLES, ""), re.MULTILINE)
+    line = re.search(rf"^{name}: (\{{.*\}})$", side.texts.get(VARIABLES, ""), re.MULTILINE)
     values: Mapping[str, str] = json.loads(line[1]) if line else {}
     return values

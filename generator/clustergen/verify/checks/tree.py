@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clustergen import __version__
+from clustergen.render.inventory_file import HOSTS
 from clustergen.render.tree import LOCK
 from clustergen.verify.check import Check, Trial, paths
-from clustergen.verify.files import INVENTORY, Entry
+from clustergen.verify.files import Entry
 from clustergen.verify.programs import NotHere
 from clustergen.verify.rows import Row
 
@@ -81,7 +82,7 @@ def _ansible_version() -> str:
 
 def _inventory(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     try:
-        done = _ansible(trial, "ansible-inventory", "-i", INVENTORY, "--list")
+        done = _ansible(trial, "ansible-inventory", "-i", HOSTS, "--list")
     except NotHere as reason:
         yield check.row("not run", entries, [str(reason)])
         return
