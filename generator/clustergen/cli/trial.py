@@ -74,7 +74,7 @@ def tried(plan: Plan, old: Mapping[str, str], new: Mapping[str, str], hosts: str
         if number in report.not_in_effect:
             words += f", and after a restart {report.restarted[number] or 'nothing'}: not in effect"
         lines.append(f"  {subject(change)}: {change.old or 'none'} → {change.new or 'none'}; slurmctld reports {words}")
-    accounting = "" if slurm_trial.has_database(install) else "accounting, "
+    accounting = "" if install.has_database else "accounting, "
     lines.append(
         f"  left out: {accounting}cgroups, prologs and other programs; devices are those that slurm.conf counts"
     )

@@ -36,7 +36,7 @@ class Check:
 
     `reads` says of a place and the text there whether it is of this kind; the place is the path on the node, or in the
     tree (without a leading slash) for files that go on no node. `proves` is for docs/proof.md: what "passed" means and
-    no more, or why nobody can be asked.
+    no more, or why nobody can be asked. `ask` may raise NotHere where no file can be read on this machine.
     """
 
     name: str

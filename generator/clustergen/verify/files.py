@@ -40,6 +40,11 @@ class Entry:
     def text(self) -> str:
         return self.content.decode("utf-8", errors="replace")
 
+    def write(self, place: Path) -> None:
+        """Writes the content to a file, and creates the directories above it."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(self.content)
+
 
 @record
 class TreeDirectory:

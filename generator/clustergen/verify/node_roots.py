@@ -42,8 +42,7 @@ class NodeRoot:
         self.place.mkdir(parents=True, exist_ok=True)
         for target, entry in self.files.items():
             file = self.place / target.lstrip("/")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(entry.content)
+            entry.write(file)
             file.chmod(entry.mode | 0o600)
 
     @property

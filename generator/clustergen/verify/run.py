@@ -16,6 +16,7 @@ from clustergen.render.tree import LOCK
 from clustergen.verify.checks import CHECKS, Check, Trial, place_of
 from clustergen.verify.files import Entry, TreeDirectory, read_tree
 from clustergen.verify.node_roots import node_roots
+from clustergen.verify.programs import NotHere
 from clustergen.verify.rows import Row, merged
 from clustergen.verify.sandbox import SandboxError
 
@@ -62,7 +63,7 @@ def _ask(check: Check, trial: Trial, entries: list[Entry]) -> list[Row]:
     log.info(__name__, "%s: %d files to %s", check.name, len(entries), check.parser)
     try:
         rows = list(check.ask(check, trial, entries))
-    except (SandboxError, OSError) as error:  # a machine without name spaces, a library that cannot be read
+    except (NotHere, SandboxError, OSError) as error:  # a machine without name spaces, a library that cannot be read
         rows = [check.row("not run", entries, [str(error)])]
     judged = {path for row in rows for path in row.files}
     left = [entry for entry in entries if entry.path not in judged]

@@ -141,8 +141,7 @@ def read_config(
     detecting = nodes_for_gres if around.autodetect else ()
     if around.autodetect and not around.devices and not simulated:
         nodes_for_gres = started_nodes = ()  # without the driver slurmd would list nothing, whatever the files say
-    database = (install.path / "var/lib/clustergen/mariadb").is_dir()
-    if around.accounting and not database:
+    if around.accounting and not install.has_database:
         omitted.append(f"accounting: {install.path} has no database for slurmdbd, so slurmctld is checked without it")
 
     box = sandbox.Sandbox(
@@ -160,7 +159,7 @@ def read_config(
         box,
         ["/bin/bash", "/run/clustergen/read_slurm.sh"],
         timeout=timeout,
-        env={**_environment(install, around, database), "AUTODETECT": "nvml" if has_nvml else "off"},
+        env={**_environment(install, around), "AUTODETECT": "nvml" if has_nvml else "off"},
         notes={
             **sandbox.scripts("read_slurm.sh", "surroundings.sh", "database.sh"),
             "surroundings": sandbox.lines(around.lines),
@@ -241,15 +240,9 @@ def _answers(text: str, jobs: Sequence[str]) -> dict[str, str]:
     return {path: answers.get(path, "failed - no answer") for path in jobs}
 
 
-def _environment(install: SlurmInstall, around: Surroundings, database: bool) -> dict[str, str]:
-    return {
-        "ACCOUNTING": ("yes" if database else "left out") if around.accounting else "no",
-        "DBD_HOST": around.dbd_host,
-        "DBD_USER": around.dbd_user,
-        "DATABASE": around.database,
-        "DB_PORT": around.database_port,
-        "CGROUP": cgroup_plugin(install.release),
-    }
+def _environment(install: SlurmInstall, around: Surroundings) -> dict[str, str]:
+    accounting = ("yes" if install.has_database else "left out") if around.accounting else "no"
+    return {"ACCOUNTING": accounting, "CGROUP": cgroup_plugin(install.release), **around.environment}
 
 
 def cgroup_plugin(release: str) -> str:

@@ -47,6 +47,11 @@ class SlurmInstall:
         """True if it has a plugin of that file name: `mpi_pmix*.so`."""
         return any(next(self.path.glob(f"{directory}/{name}"), None) for directory in _PLUGINS)
 
+    @property
+    def has_database(self) -> bool:
+        """True if slurmdbd can run with a database."""
+        return (self.path / "var/lib/clustergen/mariadb").is_dir()
+
     def has_program(self, name: str) -> bool:
         return _find(self.path, name) is not None
 

@@ -74,6 +74,12 @@ class Surroundings:
     conf_server: str  # of a configless cluster: it hands out the files
     services: tuple[str, ...]  # of a database or another cluster's slurmdbd, maybe in no hosts file
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of database.sh."""
+        names = {"DBD_HOST": self.dbd_host, "DBD_USER": self.dbd_user}
+        return {**names, "DATABASE": self.database, "DB_PORT": self.database_port}
+
 
 def of_directory(directory: Path, nodes: Sequence[str] = ()) -> Surroundings:
     """`directory` is what will be /etc/slurm, `nodes` will run a slurmd. Raises OSError where a file cannot be read."""

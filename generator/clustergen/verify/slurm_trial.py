@@ -164,7 +164,7 @@ def carry_out(
         arounds = []
         for side, files in zip(sides, (old, new), strict=True):
             side.mkdir()
-            for name, text in adapted(files, install.release, accounting=has_database(install)).items():
+            for name, text in adapted(files, install.release, accounting=install.has_database).items():
                 (side / name).write_text(text, encoding="utf-8")
             arounds.append(of_directory(side, nodes))
             if arounds[-1].accounting:
@@ -187,10 +187,7 @@ def carry_out(
             env={
                 "STATE": _setting(old["slurm.conf"], "StateSaveLocation") or "/var/spool",
                 "ACCOUNTING": "yes" if around.accounting else "no",
-                "DBD_HOST": around.dbd_host,
-                "DBD_USER": around.dbd_user,
-                "DATABASE": around.database,
-                "DB_PORT": around.database_port,
+                **around.environment,
             },
             notes={
                 **sandbox.scripts("try_steps.sh", "surroundings.sh", "database.sh"),
@@ -215,11 +212,6 @@ def _report(logs: Mapping[str, str], stderr: str) -> Report:
         return Report({}, {}, {}, tuple(dict.fromkeys(words[:5])))
     limits = other_limits(*(logs.get(name, "") for name in ("limits", "limits.restarted")))
     return replace(_read(logs["report"]), limits=limits)
-
-
-def has_database(install: SlurmInstall) -> bool:
-    """True if slurmdbd can run here."""
-    return (install.path / "var/lib/clustergen/mariadb").is_dir()
 
 
 def _other_accounts(around: Surroundings, after: Surroundings) -> Iterator[str]:

@@ -70,8 +70,7 @@ def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
         for target, other in node.files.items() if node else ():
             if other.source.startswith("templates/pull_node/"):
                 place = directory / "files" / target.lstrip("/")
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(other.content)
+                other.write(place)
                 place.chmod(other.mode)
         (directory / "file").write_bytes(entry.content)
         try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clustergen.verify.check import Check, Trial, failure, paths
 from clustergen.verify.files import Entry
-from clustergen.verify.programs import NotHere, ask, find
+from clustergen.verify.programs import ask, find
 from clustergen.verify.rows import Row
 
 _DIRECTORY = "/tmp/pictures"  # in the sandbox
@@ -23,20 +23,14 @@ done
 def _drawn(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
     directory = trial.scratch / "pictures"
     for entry in entries:
-        place = directory / _DIRECTORY.lstrip("/") / entry.path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(entry.content)
-    try:
-        answer = ask(
-            find("rsvg-convert"),
-            _DRAW,
-            version="$program --version",
-            arguments=[_DIRECTORY, *(entry.path for entry in entries)],
-            stand_ins=((directory, "/"),),
-        )
-    except NotHere as reason:
-        yield check.row("not run", entries, [str(reason)])
-        return
+        entry.write(directory / _DIRECTORY.lstrip("/") / entry.path)
+    answer = ask(
+        find("rsvg-convert"),
+        _DRAW,
+        version="$program --version",
+        arguments=[_DIRECTORY, *(entry.path for entry in entries)],
+        stand_ins=((directory, "/"),),
+    )
     yield check.judged(entries, failure(answer), (), answer.version)
 
 

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from clustergen.verify.check import Check, Trial, place_of
+from clustergen.verify.check import Check, Trial, failure, place_of
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import TIMEOUT, Answer, NotHere, ask, find
 from clustergen.verify.rows import Row
@@ -82,20 +82,10 @@ class _Scripts:
     def __call__(self, check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
         directory = trial.scratch / check.name
         for entry in entries:
-            place = directory / entry.path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(entry.content)
-        try:
-            answer = _run(self.program, self.script, directory)
-        except NotHere as reason:
-            yield check.row("not run", entries, [str(reason)])
-            return
-        complaints = answer.lines if answer.code != 0 else []
-        if answer.code != 0 and not complaints:
-            complaints = [f"{self.program}: exit status {answer.code} without a message"]
-        yield check.judged(
-            entries, complaints, [f"{len({place_of(entry) for entry in entries})} scripts"], answer.version
-        )
+            entry.write(directory / entry.path)
+        answer = _run(self.program, self.script, directory)
+        notes = [f"{len({place_of(entry) for entry in entries})} scripts"]
+        yield check.judged(entries, failure(answer), notes, answer.version)
 
 
 CHECKS = (

@@ -129,8 +129,7 @@ def _with_jobs(directory: Path, entries: Sequence[Entry]) -> dict[str, str]:
     jobs = {}
     for number, entry in enumerate(entry for entry in entries if is_job(place_of(entry), entry.text)):
         path = directory / _JOBS.lstrip("/") / f"{number}.sh"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(entry.content)
+        entry.write(path)
         jobs[f"{_JOBS}/{number}.sh"] = entry.path.rpartition("/")[2]
     return jobs
 
