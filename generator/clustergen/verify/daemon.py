@@ -20,6 +20,7 @@ for file; do
 done
 mkdir -p /var/lib/prometheus/node-exporter /var/lib/prometheus/alertmanager /run/systemd
 cd /var/lib/prometheus
+: >/tmp/log
 $program $arguments >/tmp/log 2>&1 &
 daemon=$!
 for _ in $(seq 1 $((seconds * 20))); do

@@ -13,6 +13,7 @@ COMPONENT = "monitoring"
 _SERVES = r"""
 printf 'GET /consoles/%s HTTP/1.0\r\n\r\n' "$(basename "$1")" >/tmp/request
 echo >/tmp/empty.yml
+: >/tmp/log
 "$program" --config.file=/tmp/empty.yml --storage.tsdb.path=/tmp/data --web.listen-address=127.0.0.1:9090 \
   --web.console.templates="$(dirname "$1")" >/tmp/log 2>&1 &
 daemon=$!
@@ -22,7 +23,7 @@ for _ in $(seq 1 $((seconds * 20))); do
   sleep 0.05
 done
 { exec 3<>/dev/tcp/127.0.0.1/9090 && cat /tmp/request >&3 && timeout 20 cat <&3 >/tmp/answer; } 2>>/tmp/log
-kill -9 $daemon 2>/dev/null
+{ kill -9 $daemon && wait $daemon; } 2>/dev/null
 head -1 /tmp/answer | grep -q ' 200 ' && exit 0
 tail -1 /tmp/answer >&2 || tail -3 /tmp/log >&2
 exit 1
