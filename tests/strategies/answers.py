@@ -11,6 +11,8 @@ import json
 import os
 import re
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -183,15 +185,13 @@ def _read(table: str) -> Mapping[str, Any]:
     return result
 
 
-def reports(directory: Path) -> dict[str, str]:
+def reports(table: str, directory: Path) -> dict[str, str]:
     """The report of each case with the recorded answers."""
-    from strategies import asked_checks
-
     parsers, texts = machine(directory / "parsers"), {}
-    for number, (name, case) in enumerate(asked_checks.CASES.items()):
+    for number, (name, case) in enumerate(_cases()[table].items()):
         (scratch := directory / str(number)).mkdir()
-        with answering(scratch, parsers, answers_of("checks", name)):
-            texts[name] = asked_checks.report(case, scratch)
+        with answering(scratch, parsers, answers_of(table, name)):
+            texts[name] = case.report(scratch)
     return texts
 
 
@@ -205,28 +205,32 @@ def _write(table: str, document: Mapping[str, Any]) -> None:
     (DIRECTORY / f"{table}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
-def main() -> None:
-    import sys
-    import tempfile
+def _cases() -> Mapping[str, Mapping[str, Any]]:
+    from strategies import asked_checks, asked_trials
 
-    from strategies import asked_checks, reviewed
+    return {"checks": asked_checks.CASES, "trials": asked_trials.CASES}
+
+
+def main() -> None:
+    from strategies import reviewed
 
     _write("machine", {root.name: _of_root(root) for root in slurm_roots.roots() if (root / "etc/os-release").exists()})
-    path = DIRECTORY / "checks.json"
-    previous = _read("checks") if path.is_file() else {}
-    document = {}
-    for name, case in asked_checks.CASES.items():
-        if name in previous and len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
-            document[name] = previous[name]
-            continue
-        with tempfile.TemporaryDirectory(prefix="answers-") as scratch:
-            with answering(Path(scratch), Path(scratch), None) as answers:
-                sys.stdout.write(asked_checks.report(case, Path(scratch)))
-            document[name] = [asked_checks.shortened(case, answer) for answer in answers]
-    _write("checks", document)
+    for table, cases in _cases().items():
+        previous = _read(table) if (DIRECTORY / f"{table}.json").is_file() else {}
+        document = {}
+        for name, case in cases.items():
+            if name in previous and len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
+                document[name] = previous[name]
+                continue
+            with tempfile.TemporaryDirectory(prefix="answers-") as scratch:
+                with answering(Path(scratch), Path(scratch), None) as answers:
+                    sys.stdout.write(case.report(Path(scratch)))
+                document[name] = [case.shortened(answer) for answer in answers]
+        _write(table, document)
     _read.cache_clear()
     with tempfile.TemporaryDirectory(prefix="answers-") as directory:
-        reviewed.write("verify", reports(Path(directory)))
+        for table in _cases():
+            reviewed.write(f"answers_{table}", reports(table, Path(directory) / table))
 
 
 if __name__ == "__main__":

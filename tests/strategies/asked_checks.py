@@ -63,6 +63,19 @@ class Case:
     keep: str = ""
     hides: str = ""
 
+    def report(self, scratch: Path) -> str:
+        """The text of `clustergen verify --verbose`, without versions that depend on this Python."""
+        tree = TreeDirectory(scratch / "rendered", _entries(self), (), self.hardware)
+        trial = Trial(tree, node_roots(tree, scratch / "nodes"), scratch)
+        check = _CHECKS[self.check]
+        rows = _ask(check, trial, claims(check, tree.entries.values()))
+        rows = [replace(row, version=_OF_THIS_PYTHON.sub("…", row.version)) for row in rows]
+        printed = text(rows, verbose=True).replace(str(scratch), "SCRATCH").replace(str(parsers_directory()), "PARSERS")
+        return re.sub(self.hides, "…", printed) if self.hides else printed
+
+    def shortened(self, answer: dict[str, Any]) -> dict[str, Any]:
+        return shortened(self, answer)
+
 
 def _entries(case: Case) -> dict[str, Entry]:
     entries = {"inventory/hosts.ini": Entry("inventory/hosts.ini", HOSTS.format(system=f"os_{case.system}").encode())}
@@ -76,17 +89,6 @@ def _entries(case: Case) -> dict[str, Entry]:
             else:
                 entries[place] = Entry(place, content.encode(), mode=mode)
     return entries
-
-
-def report(case: Case, scratch: Path) -> str:
-    """The text of `clustergen verify --verbose`, without versions that depend on this Python."""
-    tree = TreeDirectory(scratch / "rendered", _entries(case), (), case.hardware)
-    trial = Trial(tree, node_roots(tree, scratch / "nodes"), scratch)
-    check = _CHECKS[case.check]
-    rows = _ask(check, trial, claims(check, tree.entries.values()))
-    rows = [replace(row, version=_OF_THIS_PYTHON.sub("…", row.version)) for row in rows]
-    printed = text(rows, verbose=True).replace(str(scratch), "SCRATCH").replace(str(parsers_directory()), "PARSERS")
-    return re.sub(case.hides, "…", printed) if case.hides else printed
 
 
 def _of_podman(name: str, text: str) -> str:

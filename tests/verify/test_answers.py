@@ -10,7 +10,8 @@ import pytest
 from clustergen.verify.check import no_parser
 from clustergen.verify.checks import CHECKS
 from strategies import answers, reviewed
-from strategies.asked_checks import CASES, report
+from strategies.asked_checks import CASES
+from strategies.asked_trials import CASES as TRIALS
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +20,15 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return answers.machine(tmp_path_factory.mktemp("parsers"))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_reports_of_recorded_answers_are_the_reviewed_ones(name: str, machine: Path, tmp_path: Path) -> None:
-    with answers.answering(tmp_path, machine, answers.answers_of("checks", name)):
-        assert report(CASES[name], tmp_path) == reviewed.expected("verify")[name]
+@pytest.mark.parametrize(
+    ("table", "name"), [*(("checks", name) for name in CASES), *(("trials", name) for name in TRIALS)]
+)
+def test_reports_of_recorded_answers_are_the_reviewed_ones(
+    table: str, name: str, machine: Path, tmp_path: Path
+) -> None:
+    case = CASES[name] if table == "checks" else TRIALS[name]
+    with answers.answering(tmp_path, machine, answers.answers_of(table, name)):
+        assert case.report(tmp_path) == reviewed.expected(f"answers_{table}")[name]
 
 
 @pytest.mark.real
@@ -31,7 +37,9 @@ def test_reports_of_recorded_answers_are_the_reviewed_ones(name: str, machine: P
 def test_programs_still_answer_as_recorded(name: str, tmp_path: Path) -> None:
     """But for versions, and columns that are as wide as these ask."""
     with answers.answering(tmp_path, tmp_path, None):
-        assert _without_versions(report(CASES[name], tmp_path)) == _without_versions(reviewed.expected("verify")[name])
+        assert _without_versions(CASES[name].report(tmp_path)) == _without_versions(
+            reviewed.expected("answers_checks")[name]
+        )
 
 
 def _without_versions(text: str) -> list[list[str]]:
