@@ -123,7 +123,7 @@ class Outage:
         if away := sorted(self._away()):
             report(f"{'recovered' if done else 'not recovered'} without {', '.join(away)}")
             self._return(rows, report)
-            done = done and self._watch(self.limit_s, lambda: self._is_back(job))
+            done = self._watch(self.limit_s, lambda: self._is_back(job))
         if done and self.cluster.slurm.accounting_hosts:
             self._watch(self.limit_s, lambda: self._is_recorded(job))
         before = {(alert.name, alert.host, alert.unit) for alert in earlier}
