@@ -7,11 +7,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from clustergen import feature
+from clustergen.cluster.contributions import Group, Unit
+from clustergen.diagnostics import Finding
 from strategies.diffs import MANIFEST as SMALL
 from strategies.terminal import on_a_terminal
 
@@ -583,14 +589,105 @@ ENTRIES = {
 }
 
 
-@pytest.mark.slow
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory on the search path of this process, whose extensions are unknown to it before and afterwards."""
+
+    def forget() -> None:
+        for function in (feature.features, feature.extensions, feature.module, feature.modules):
+            function.cache_clear()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "clustergen_motd"]:
+            del sys.modules[name]
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", ["", *sys.path])  # the first is where the command is
+    forget()
+    yield tmp_path
+    forget()
+
+
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_an_entry_point_that_names_no_extension(entry: str, tmp_path: Path) -> None:
-    install(tmp_path)
-    (tmp_path / "motd-0.3.dist-info/entry_points.txt").write_text(f"[clustergen.features]\n{entry}\n")
-    code, _, err = run(tmp_path, "validate", "m.yaml")
-    assert code == 3
-    assert ENTRIES[entry] in err
+def test_an_entry_point_that_names_no_extension(entry: str, place: Path) -> None:
+    install(place)
+    (place / "motd-0.3.dist-info/entry_points.txt").write_text(f"[clustergen.features]\n{entry}\n")
+    with pytest.raises(feature.ExtensionError) as raised:
+        feature.features()
+    assert ENTRIES[entry] in f"{raised.value}\n   hint: {raised.value.hint}"
+
+
+def test_names_of_an_extension_and_of_its_wheel(place: Path) -> None:
+    install(place)
+    (place / "motd-0.3.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: Motd-of-us\nName: x\n")
+    entries = place / "motd-0.3.dist-info/entry_points.txt"
+    entries.write_text(f"# mine\n{entries.read_text()}; more\n\n[others]\nnews = clustergen_motd.section\n")
+    (extension,) = feature.extensions()
+    assert str(extension) == "motd of Motd-of-us 0.3"
+    assert (extension.summary, extension.directory) == ("Message of the day", place / "clustergen_motd")
+    assert extension.stages == ("codes", "files", "resolved", "rules", "section")
+    assert feature.loaded() == (extension,)
+    assert feature.features()[-1] == extension
+    assert feature.described("clustergen_motd.files") == "the extension motd of Motd-of-us 0.3"
+    assert feature.described("clustergen.features.logs") == "clustergen.features.logs"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        *(
+            BROKEN[case]
+            for case in (
+                *("is for another version", "names no version", "ends the process", "names a text as version"),
+                *("cannot be imported", "ends the process in a stage", "has places that are none"),
+                *("has an order that is none", "has records that are none", "has no tuple of files"),
+            )
+        ),
+        ({"codes": "X = 1\n"}, "motd of motd 0.3 cannot be loaded: codes: AttributeError: CODES is missing"),
+        ({"section": "raise ValueError\n"}, "cannot be loaded: section: ValueError: without a message"),
+    ],
+)
+def test_a_stage_that_is_not_loaded(files: dict[str, str], message: str, place: Path) -> None:
+    install(place, **files)
+    with pytest.raises(feature.ExtensionError) as raised:
+        for stage in ("section", "resolved", "files", "codes"):
+            feature.modules(stage)
+    assert message in f"{raised.value}\n   hint: {raised.value.hint}"
+
+
+def test_an_error_names_the_extension_in_whose_code_it_arose(place: Path) -> None:
+    install(place, files="def view(_): return 1 / 0\ndef odd(_): yield 5\ndef stop(_): raise KeyError('x')\n")
+    files = feature.module("motd", "files")
+    assert files is not None
+    with pytest.raises(feature.ExtensionError, match=r"motd 0\.3 failed: ZeroDivisionError: division by zero"):
+        feature.result_of(files.view, str, None)
+    with pytest.raises(feature.ExtensionError, match="failed: TypeError: odd: 5 is no str"):
+        list(feature.items_of(files.odd, str, None))
+    with pytest.raises(KeyError) as raised, feature.Attributed(files.__name__, KeyError):
+        files.stop(None)
+    culprit = feature.at_fault(raised.value.__traceback__)
+    assert str(culprit) == "motd of motd 0.3"
+    assert feature.at_fault(None) is None
+    owners: dict[str, str] = {}
+    feature.claim(owners, "news", files.__name__, "fill {}")
+    feature.claim(owners, "news", files.__name__, "fill {}")
+    with pytest.raises(feature.ExtensionError, match=r"the extension motd .* and clustergen\.log both fill news"):
+        feature.claim(owners, "news", "clustergen.log", "fill {}")
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (Unit("all", "a.service"), ""),
+        (Unit(5, "a.service"), "Unit: group is 5: Input should be a valid string"),
+        ({"one": [Unit("all", None)]}, "Unit: name is None: Input should be a valid string"),
+        (Finding("key-unknown", ("a", 1), "message", None), ""),
+        (Finding("key-unknown", ("a", 1.5), "message", None), "Finding: path is ('a', 1.5): "),
+        (Group("motd_node", ("head",)), "Group: members is ('head',): Input should be an instance of NodeGroup"),
+    ],
+)
+def test_fields_of_records_that_extensions_make(item: Any, message: str) -> None:
+    with pytest.raises(TypeError) if message else nullcontext() as raised:
+        feature.check_fields(item)
+    assert message in str(raised.value if raised else "")
 
 
 @pytest.mark.slow
