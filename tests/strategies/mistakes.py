@@ -16,6 +16,7 @@ import yaml
 
 from clustergen.compile import validate
 from clustergen.diagnostics import Diagnostic
+from strategies import odd_manifests
 from strategies.findings import OF_SMALL_MANIFESTS, words
 from strategies.unusual import MANIFESTS
 
@@ -72,12 +73,18 @@ def manifests(name: str) -> Iterator[tuple[str, str]]:
 
 def findings(name: str) -> dict[str, str]:
     """Mistake → a line for each finding: place, severity, code, message and hint."""
-    result = {}
-    for title, text in manifests(name):
-        listed = validate(Path("/nowhere/manifest.yaml"), raw=text.encode()).diagnostics
-        lines = [f"{_place(one)} {words([one])}" for one in listed if one.code not in OF_SMALL_MANIFESTS]
-        result[f"{name}: {title}"] = "".join(lines) or "nothing\n"
-    return result
+    return {f"{name}: {title}": _findings(text) for title, text in manifests(name)}
+
+
+def odd_findings() -> dict[str, str]:
+    """The same for small clusters in which much is wrong at once."""
+    return {f"odd: {title}": _findings(text) for title, text in odd_manifests.MANIFESTS.items()}
+
+
+def _findings(text: str) -> str:
+    listed = validate(Path("/nowhere/manifest.yaml"), raw=text.encode()).diagnostics
+    lines = [f"{_place(one)} {words([one])}" for one in listed if one.code not in OF_SMALL_MANIFESTS]
+    return "".join(lines) or "nothing\n"
 
 
 def _place(diagnostic: Diagnostic) -> str:

@@ -41,7 +41,8 @@ def main() -> None:
         "slurm": slurm_manifests.WRONG,
     }.items():
         write(table, {name: words(diagnosed(text)) for name, (text, _) in rows.items()})
-    write("mistakes", {title: text for name in mistakes.MANIFESTS for title, text in mistakes.findings(name).items()})
+    of_clusters = {title: text for name in mistakes.MANIFESTS for title, text in mistakes.findings(name).items()}
+    write("mistakes", of_clusters | mistakes.odd_findings())
     reviewed_outputs.write()
 
 

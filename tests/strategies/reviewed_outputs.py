@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import click
 
+from clustergen import compile as compiler
 from clustergen.cli import group
 from clustergen.cluster import contributions
 from clustergen.cluster.document import document
@@ -34,7 +35,7 @@ from clustergen.manifest.source import load
 from clustergen.records import fields
 from clustergen.slurmrules.field_table import FIELDS, MORE
 from clustergen.verify.checks import CHECKS
-from strategies import diffs, machines, reviewed_variations
+from strategies import diffs, machines, odd_manifests, reviewed_changes, reviewed_imports, reviewed_variations
 from strategies.findings import changed
 from strategies.pages import ROOT
 from strategies.unusual import FIXTURES, MANIFESTS, Outputs, compiled, run
@@ -63,6 +64,16 @@ def _shown(value: object) -> str:
         return ", ".join(f"{name}={_shown(each)}" for name, each in value.items())
     parts = value if isinstance(value, tuple) else (value,)
     return ", ".join(str(part) if isinstance(part, str | int | float) else type(part).__name__ for part in parts)
+
+
+def _of_odd_clusters() -> Outputs:
+    """Small clusters with options that no other one has."""
+    place = Path("/nowhere/manifest.yaml")
+    for name, text in odd_manifests.RENDERED.items():
+        made = compiler.validate(place, raw=text.encode())
+        tree, _ = compiler.render(made, place)
+        assert tree is not None
+        yield name, b"".join(file.path.encode() + file.content for file in tree)
 
 
 def _of_help(command: click.Command = group, words: tuple[str, ...] = ()) -> Outputs:
@@ -214,6 +225,7 @@ def _of_explanations() -> Outputs:
 
 CASES: dict[str, Callable[[], Outputs]] = {
     **{name: partial(_of_cluster, name) for name in MANIFESTS},
+    "odd clusters": _of_odd_clusters,
     "help": _of_help,
     "itself": _of_itself,
     "resolved schema": _of_the_resolved_schema,  # with the comments of the sources, which `tools/mutate --record` drops
@@ -227,6 +239,8 @@ CASES: dict[str, Callable[[], Outputs]] = {
     "findings": _of_findings,
     "checks": _of_checks,
     **reviewed_variations.CASES,
+    **reviewed_changes.CASES,
+    "imports": reviewed_imports.of_imports,
 }
 
 

@@ -107,8 +107,11 @@ def _check(topology: Topology, originals: Originals, machines: Machines) -> None
     if topology.kind == "flat":
         return
     names = [group.name for group in topology.groups]
-    if wrong := next((name for name in names if not _NAME.fullmatch(name) or names.count(name) > 1), None):
+    if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
         raise MisfitError(f"{wrong!r} is not a single valid name")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise MisfitError(f"{twice} is listed twice")
     compute = dict.fromkeys(host for machine in machines.nodes for host in machine.hosts)
     on: dict[str, str] = {}
     for group in topology.groups:
@@ -136,8 +139,6 @@ def _check_use(topology: Topology, originals: Originals) -> None:
 
 def _check_tree(switches: tuple[Group, ...]) -> None:
     names = {switch.name for switch in switches}
-    if len(names) < len(switches):
-        raise MisfitError("one of its switches is listed twice")
     above: dict[str, str] = {}
     for switch in switches:
         if bool(switch.nodes) == bool(switch.children):

@@ -78,7 +78,7 @@ def _move(draft: Draft, originals: Originals, item: Item, error: Finding, names:
         _set(draft, ("host", "hosts_file"), False)
     if draft.demote(item) or _without_member(draft, item, error):
         return True
-    text = str(item.value)
+    text = ",".join(map(str, item.value)) if isinstance(item.value, tuple) else str(item.value)
     kind: Kind = "meant" if _passed_over(error, item) else "left-out"
     origin = item.origins[0] if item.origins else None
     place, key = (origin.place, _about(item)) if origin else ("", ".".join(map(str, item.path)))
