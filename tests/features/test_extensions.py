@@ -648,8 +648,7 @@ def test_names_of_an_extension_and_of_its_wheel(place: Path) -> None:
 def test_a_stage_that_is_not_loaded(files: dict[str, str], message: str, place: Path) -> None:
     install(place, **files)
     with pytest.raises(feature.ExtensionError) as raised:
-        for stage in ("section", "resolved", "files", "codes"):
-            feature.modules(stage)
+        [feature.modules(stage) for stage in ("section", "resolved", "files", "codes")]
     assert message in f"{raised.value}\n   hint: {raised.value.hint}"
 
 

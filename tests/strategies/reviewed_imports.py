@@ -85,7 +85,7 @@ QOS - 'no good':Description='x'
 """
 _TABLE = "Name|Priority|GraceTime|Preempt|PreemptMode|Flags|UsageFactor|GrpTRES|GrpJobs|MaxTRES|MaxWall|\nnormal|0|\n"
 _TREE = "SwitchName=a1 Nodes=n[1-4]\nSwitchName=a2 Nodes=n[5-8]\n"
-_SHAPED = f"""\
+_SHAPED = """\
 ClusterName=Hall
 SlurmctldHost=head
 SlurmUser=slurm

@@ -69,8 +69,8 @@ def _shown(value: object) -> str:
 def _of_odd_clusters() -> Outputs:
     """Small clusters with options that no other one has."""
     place = Path("/nowhere/manifest.yaml")
-    for name, text in odd_manifests.RENDERED.items():
-        made = compiler.validate(place, raw=text.encode())
+    for name, manifest in odd_manifests.RENDERED.items():
+        made = compiler.validate(place, raw=manifest.encode())
         tree, _ = compiler.render(made, place)
         assert tree is not None
         yield name, b"".join(file.path.encode() + file.content for file in tree)
