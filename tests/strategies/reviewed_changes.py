@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 from clustergen import compile as compiler
 from clustergen.catalogue.versions import SlurmRelease
@@ -14,8 +19,9 @@ from clustergen.diff.show_json import as_json
 from clustergen.diff.show_markdown import markdown
 from clustergen.diff.slurm import slurm_changes
 from clustergen.diff.snapshot import Snapshot, of_tree
+from strategies import diffs
 from strategies.findings import changed, words
-from strategies.unusual import Outputs
+from strategies.unusual import Outputs, run
 
 _CLUSTER = """\
 name: small
@@ -261,8 +267,49 @@ def of_slurm_files() -> Outputs:
                 yield f"{name}: {title}".replace("\n", "; "), "\n".join(lines)
 
 
+# Revisions
+
+_REVISIONS = (
+    *("diff HEAD:nothing.yaml .", "diff HEAD:../.. .", "diff HEAD:/manifest.yaml .", "diff HEAD:inner/x ."),
+    *("diff nobranch .", "diff main many/three", "diff man .", "diff mian:manifest.yaml .", "diff '' .", "diff a/b c"),
+    *("diff HEAD~4 .", "diff HEAD:many many", "diff many manifest.yaml", "diff HEAD:many/one many/two --format markdown"),
+    *("diff empty manifest.yaml", "diff deep manifest.yaml", "diff HEAD:link.yaml manifest.yaml", "diff HEAD: ."),
+    *("diff HEAD:broken.yaml manifest.yaml", "diff broken.yaml HEAD:manifest.yaml", "diff HEAD:out .", "diff HEAD:many/four ."),
+    *("facility estimate --run big", "facility estimate --set gpu=8", "facility estimate --set gpus"),
+    *("facility estimate --parameters 7B", "facility estimate --parameters 7B --tokens many"),
+    "facility estimate --parameters 7B --tokens 1T --set gpus=8,16",
+)
+
+
+def of_revisions() -> Outputs:
+    """`diff` of what commits have, and of names that stand for nothing."""
+    fixed = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-01-01T00:00:00Z")
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        with patch.dict(os.environ, {**fixed, "GIT_CEILING_DIRECTORIES": str(Path(directory).parent)}):
+            diffs.write(Path())
+            yield "without a repository", run("diff", "HEAD:manifest.yaml", ".")[1]
+            diffs.git(Path(), "init", "-q", "-b", "main")
+            yield "without a commit", run("diff", "HEAD:manifest.yaml", ".")[1]
+            for place in ("many/one", "many/two", "deep/a/b"):
+                diffs.write(Path(place))
+            for place in ("empty", "many/three"):
+                Path(place).mkdir()
+            Path("empty/README.md").write_text("mine\n", encoding="utf-8")
+            Path("broken.yaml").write_text("nodes: [\n", encoding="utf-8")
+            Path("link.yaml").symlink_to("many/one/manifest.yaml")
+            Path("out").symlink_to("../..")
+            diffs.git(Path(), "add", ".")
+            diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner")
+            diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},many/four")
+            diffs.git(Path(), "commit", "-qm", "first")
+            diffs.write(Path("many/two"), diffs.LONGER)
+            for line in _REVISIONS:
+                yield line, run(*shlex.split(line))[1]
+
+
 CASES: dict[str, Callable[[], Outputs]] = {
     "changes of a cluster": of_changes,
     "changes of rooms": of_rooms,
     "changes of Slurm's files": of_slurm_files,
+    "revisions": of_revisions,
 }
