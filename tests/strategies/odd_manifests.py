@@ -136,6 +136,56 @@ monitoring: {expires: {other: soon}}
 environment: {cuda: "12.8", python: {base: {version: "3.12", packages: [numpy], cuda: true}}}
 ansible: {pull: {repository: "git@example.org:a.git", branch: a..b, signers: ["ssh-ed25519 AAAA", "ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAA"]}}
 """,
+    "other forms": _TINY.replace("{cidr: 10.0.0.0/24, domain: cluster.local}", "{address: 10.0.0.5, netmask: 255.255.255.0}")
+    + """\
+  partitions:
+    - {name: a, nodes: [all], default: "yes"}
+    - {name: b, nodes: {t1: 1, t2: 2}, max_time: {days: 2}, allow_accounts: all, allow_groups: {a: true, b: 5}}
+  qos: [low, {high: {priority: 1}}]
+  accounts: {a: [al, bo], b: al, c: {users: {al: 1, bo: {max_jobs: 4}}, max_jobs: "4 jobs", group_tres: "cpu=4,gres/gpu=2"}}
+  private_tmp: true
+  preemption: by_qos
+  scripts: [prolog, {epilog: x}]
+  node_sets: {s: [t1, t2], u: "t[1-4],!t2"}
+storage:
+  - {home: {type: nfs, server: {host: a, path: /b}, mount: /home, options: "ro,hard"}}
+  - {work: {type: lustre, mgs: 10.0.0.1@tcp, mount: [/a, /b], targets: {MGT: {server: head}}}}
+  - {disk: {type: local, device: nvme0n1, mount: /s}}
+  - {other: {type: local, device: 1234-ABCD, mount: /s, filesystem: XFS}}
+monitoring: {receivers: [{email: a@b.c}], expires: {a: 31.12.2027, b: 2027/1/5, c: 5/6/2027}, retention: 30}
+nccl: {env: [NCCL_DEBUG=INFO, {NCCL_IB_TIMEOUT: 20}]}
+ucx: {env: "UCX_TLS=all"}
+host: {sysctl: [vm.swappiness=1], nofile: 1,048,576, memlock: Unlimited, hugepages: 1.5k}
+gpu: {driver: 570, mig_plans: {all: [1g.10gb, 1g.10gb], half: {1g.10gb: 3}}}
+user_guide: "yes"
+""",
+    **{
+        f"YAML with {title}": _TINY + text
+        for title, text in {
+            "a tab": "host:\n\tsysctl: {}\n",
+            "tabs before a text": "logs: >\n \ta\n\tb\n",
+            "a tab after a key": "host: {\t}\n  x:\ty\n",
+            "a directive": "%YAML 1.1\n",
+            "a second document": "---\nname: b\n...\nrest: 1\n",
+            "braces of a template": "host: {{ host }}\n",
+            "brackets that end otherwise": "nccl: [a, b}\n",
+            "a comma in a mapping": "nccl: {env: {a: b: c}}\n",
+            "a long key": f"{'k' * 1100}: 1\n",
+            "a long key without a colon": f"{'k' * 1100}\n",
+            "a no-break space": "host:\u00a0{}\n",
+            "a value that begins with @": "nccl: @x\n",
+            "a value that begins with a percent sign": "nccl: %x\n",
+            "a key with a tag": "!!str nccl: 1\n&a ucx: 1\n",
+            "an anchor": "nccl: &a {env: {}}\nucx: *a\n",
+            "a quote that stays open": 'nccl: "a\n',
+            "text behind quotes": "nccl: 'a' b\n",
+            "less indentation": "  nccl:\n    env: {}\n   x: 1\nhost: 1\n",
+            "a list in a mapping": "nccl:\n  env: {}\n  - a\n",
+            "a block text of nothing": "nccl: |9\n a\n",
+            "an alias of nothing": "nccl: *x\n",
+            "a question": "? [a, b]\n: c\n",
+        }.items()
+    },
     "old zones": f"{_TINY}host: {{timezone: Asia/Calcutta}}\nansible: {{pull: {{branch: main.lock, signers: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA]}}}}\n",
     "zones of elsewhere": f"{_TINY}host: {{timezone: Germany/Berlin}}\nansible: {{pull: {{branch: main.}}}}\n",
 }  # fmt: skip
