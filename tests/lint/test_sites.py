@@ -19,8 +19,6 @@ LINT = Path(lint_run.__file__).parent
 ROWS = rows()
 
 
-
-
 def firsts() -> list[str]:
     """The fragments in whose findings some words are new: names in quotes, numbers and places do not count."""
     seen: set[str] = set()

@@ -180,17 +180,23 @@ _WITHOUT_SLURM = (
 )
 _ROOMS: dict[str, tuple[tuple[str, str], ...]] = {
     "uplinks": (("{to: top2", "{to: top3"),),
-    "a node's override": (("c[1-4]\", type: gpu,", "c[1-4]\", type: gpu, weight: 5, state: FUTURE,"),),
+    "a node's override": (('c[1-4]", type: gpu,', 'c[1-4]", type: gpu, weight: 5, state: FUTURE,'),),
     "racks": (('r1: {nodes: "c[1-2]"', 'r1: {nodes: "c[1-3]"'), ('r2: {nodes: "c[3-4]"', "r2: {nodes: c4")),
     "leaves": (("name: ib1,", "name: ib2,"), ("units: 48, circuits", "units: 42, circuits")),
     "Slurm": _WITHOUT_SLURM,
     "many partitions": (
         ("partitions: {", "options: {ReconfigFlags: KeepPartInfo}, partitions: {"),
-        ("partitions: {", "".join(["partitions: {", *(f"p{n}: {{nodes: all, max_time: {n + 1}0}}, " for n in range(7))])),
+        (
+            "partitions: {",
+            "".join(["partitions: {", *(f"p{n}: {{nodes: all, max_time: {n + 1}0}}, " for n in range(7))]),
+        ),
     ),
     "their times, which slurmctld keeps": (
         ("partitions: {", "options: {ReconfigFlags: KeepPartInfo}, partitions: {"),
-        ("partitions: {", "".join(["partitions: {", *(f"p{n}: {{nodes: all, max_time: {9 - n}1}}, " for n in range(7))])),
+        (
+            "partitions: {",
+            "".join(["partitions: {", *(f"p{n}: {{nodes: all, max_time: {9 - n}1}}, " for n in range(7))]),
+        ),
     ),
 }
 
@@ -272,9 +278,19 @@ def of_slurm_files() -> Outputs:
 _REVISIONS = (
     *("diff HEAD:nothing.yaml .", "diff HEAD:../.. .", "diff HEAD:/manifest.yaml .", "diff HEAD:inner/x ."),
     *("diff nobranch .", "diff main many/three", "diff man .", "diff mian:manifest.yaml .", "diff '' .", "diff a/b c"),
-    *("diff HEAD~4 .", "diff HEAD:many many", "diff many manifest.yaml", "diff HEAD:many/one many/two --format markdown"),
+    *(
+        "diff HEAD~4 .",
+        "diff HEAD:many many",
+        "diff many manifest.yaml",
+        "diff HEAD:many/one many/two --format markdown",
+    ),
     *("diff empty manifest.yaml", "diff deep manifest.yaml", "diff HEAD:link.yaml manifest.yaml", "diff HEAD: ."),
-    *("diff HEAD:broken.yaml manifest.yaml", "diff broken.yaml HEAD:manifest.yaml", "diff HEAD:out .", "diff HEAD:many/four ."),
+    *(
+        "diff HEAD:broken.yaml manifest.yaml",
+        "diff broken.yaml HEAD:manifest.yaml",
+        "diff HEAD:out .",
+        "diff HEAD:many/four .",
+    ),
     *("facility estimate --run big", "facility estimate --set gpu=8", "facility estimate --set gpus"),
     *("facility estimate --parameters 7B", "facility estimate --parameters 7B --tokens many"),
     "facility estimate --parameters 7B --tokens 1T --set gpus=8,16",
@@ -284,27 +300,27 @@ _REVISIONS = (
 def of_revisions() -> Outputs:
     """`diff` of what commits have, and of names that stand for nothing."""
     fixed = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2026-01-01T00:00:00Z")
-    with tempfile.TemporaryDirectory() as directory, chdir(directory):
-        with patch.dict(os.environ, {**fixed, "GIT_CEILING_DIRECTORIES": str(Path(directory).parent)}):
-            diffs.write(Path())
-            yield "without a repository", run("diff", "HEAD:manifest.yaml", ".")[1]
-            diffs.git(Path(), "init", "-q", "-b", "main")
-            yield "without a commit", run("diff", "HEAD:manifest.yaml", ".")[1]
-            for place in ("many/one", "many/two", "deep/a/b"):
-                diffs.write(Path(place))
-            for place in ("empty", "many/three"):
-                Path(place).mkdir()
-            Path("empty/README.md").write_text("mine\n", encoding="utf-8")
-            Path("broken.yaml").write_text("nodes: [\n", encoding="utf-8")
-            Path("link.yaml").symlink_to("many/one/manifest.yaml")
-            Path("out").symlink_to("../..")
-            diffs.git(Path(), "add", ".")
-            diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner")
-            diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},many/four")
-            diffs.git(Path(), "commit", "-qm", "first")
-            diffs.write(Path("many/two"), diffs.LONGER)
-            for line in _REVISIONS:
-                yield line, run(*shlex.split(line))[1]
+    with tempfile.TemporaryDirectory() as directory, chdir(directory), patch.dict(os.environ, fixed):
+        os.environ["GIT_CEILING_DIRECTORIES"] = str(Path(directory).parent)
+        diffs.write(Path())
+        yield "without a repository", run("diff", "HEAD:manifest.yaml", ".")[1]
+        diffs.git(Path(), "init", "-q", "-b", "main")
+        yield "without a commit", run("diff", "HEAD:manifest.yaml", ".")[1]
+        for place in ("many/one", "many/two", "deep/a/b"):
+            diffs.write(Path(place))
+        for place in ("empty", "many/three"):
+            Path(place).mkdir()
+        Path("empty/README.md").write_text("mine\n", encoding="utf-8")
+        Path("broken.yaml").write_text("nodes: [\n", encoding="utf-8")
+        Path("link.yaml").symlink_to("many/one/manifest.yaml")
+        Path("out").symlink_to("../..")
+        diffs.git(Path(), "add", ".")
+        diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},inner")
+        diffs.git(Path(), "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},many/four")
+        diffs.git(Path(), "commit", "-qm", "first")
+        diffs.write(Path("many/two"), diffs.LONGER)
+        for line in _REVISIONS:
+            yield line, run(*shlex.split(line))[1]
 
 
 CASES: dict[str, Callable[[], Outputs]] = {
