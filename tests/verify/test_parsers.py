@@ -260,7 +260,13 @@ BROKEN = [
     ("rsyslog", "roce", "etc/rsyslog.d/60-clustergen-forward.conf", append('action(type="omrelpp")'), "omrelpp"),
     ("rsyslog", "plain", "etc/rsyslog.d/50-*.conf", put("bulkMode", "bulkModes"), "bulkModes"),
     ("updates", "roce", "etc/apt/apt.conf.d/*", put('Package-Lists "1";', "Package-Lists {"), "Syntax error"),
-    ("held packages", "roce", "etc/apt/preferences.d/*", put("release a=now", "nonsense"), "pin type nonsense"),
+    (
+        "held packages",
+        "roce",
+        "etc/apt/preferences.d/clustergen-holds",
+        put("release a=now", "nonsense"),
+        "pin type nonsense",
+    ),
     ("logrotate", "roce", "etc/logrotate.d/slurmd", put("weekly", "weakly"), "weakly"),
     (
         "NetworkManager",
