@@ -195,9 +195,12 @@ def require_slurm(release: str) -> SlurmInstall:
     return install
 
 
-@pytest.fixture(scope="session", params=SLURM_RELEASES)
+@pytest.fixture(
+    scope="session",
+    params=[each if each == CURRENT else pytest.param(each, marks=pytest.mark.many) for each in SLURM_RELEASES],
+)
 def slurm(request: pytest.FixtureRequest) -> SlurmInstall:
-    """Every supported real Slurm in turn."""
+    """Every supported real Slurm in turn: `make test` asks the current release and a sample of the cases of the others."""
     return require_slurm(request.param)
 
 

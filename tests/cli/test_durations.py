@@ -59,6 +59,7 @@ def test_a_record_that_cannot_be_written_is_no_failure(record: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("is_terminal", [True, False])
 @pytest.mark.parametrize(
     ("arguments", "name", "line", "end"),

@@ -33,6 +33,7 @@ def run(*words: str, to: str | None = None) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("verb", ["lint", "import", "diff"])
 @pytest.mark.parametrize("mode", [("slurm.conf", 0), (".", 0)], ids=["file", "directory"])
 def test_files_without_the_right_to_read(tmp_path: Path, verb: str, mode: tuple[str, int]) -> None:
@@ -67,6 +68,7 @@ def test_a_manifest_that_may_not_be_read_is_of_the_environment(tmp_path: Path, v
     assert "cannot read this file: permission denied" in answer
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("where", ["2>&-", ">/dev/full", "2>/dev/full", ">&- 2>&-"])
 def test_the_exit_code_survives_closed_streams(tmp_path: Path, where: str) -> None:
     """A message that cannot be printed must not end in exit code 1, which means differences."""
@@ -97,6 +99,7 @@ main(sys.argv[2:])
 """
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("words", "within"),
     [

@@ -895,6 +895,7 @@ COLLISIONS = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize("case", COLLISIONS)
 def test_an_extension_with_a_name_of_ours(case: str, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], directories: Seq
     )
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_fragments(slurms: Mapping[str, SlurmInstall], part: int, tmp_path: Path) -> None:
     """Of releases that take a fragment alike, as lint says, one is asked; all of them in `make long`."""

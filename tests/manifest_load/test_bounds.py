@@ -31,6 +31,7 @@ def measure(expression: str) -> tuple[float, str]:
     return float(megabytes), code
 
 
+@pytest.mark.many
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "code"),
