@@ -46,7 +46,10 @@ def _floor_complaints(document: dict[str, Any]) -> Iterator[str]:
 def _listed(directory: Path, settings: Path, module: Path, document: dict[str, Any]) -> tuple[list[str], int]:
     """ReFrame's complaints, and how many tests it lists: one job for each gate."""
     hosts = {name: expand(entry["hosts"]) for name, entry in document["types"].items()}
-    jobs = [{"gate": gate, "hosts": hosts.get(gate["type"], [])[:1], "seconds": gate["seconds"]} for gate in document["gates"]]
+    jobs = [
+        {"gate": gate, "hosts": hosts.get(gate["type"], [])[:1], "seconds": gate["seconds"]}
+        for gate in document["gates"]
+    ]
     rounds = {"jobs": jobs, "variables": {}, "options": [], "patience": 1, "mpi": document["mpi"], "directory": "."}
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "round.json").write_text(json.dumps(rounds), encoding="utf-8")

@@ -34,8 +34,8 @@ CHECKS = (
             "apt-cache",
             _VERSION,
             # Without the packages and lists of this machine, which it would compare with each pattern for seconds.
-            'for file; do "$program" -o Dir::State=/tmp -o Dir::State::status=/dev/null -o Dir::Etc::preferences="$file" '
-            "policy >/dev/null || exit; done",
+            'for file; do "$program" -o Dir::State=/tmp -o Dir::State::status=/dev/null'
+            ' -o Dir::Etc::preferences="$file" policy >/dev/null || exit; done',
             _words,
         ),
     ),
