@@ -200,7 +200,7 @@ def require_slurm(release: str) -> SlurmInstall:
     params=[each if each == CURRENT else pytest.param(each, marks=pytest.mark.many) for each in SLURM_RELEASES],
 )
 def slurm(request: pytest.FixtureRequest) -> SlurmInstall:
-    """Every supported real Slurm in turn; `make test` asks the current one, and the others for a sample of the cases."""
+    """Every supported real Slurm in turn; `make test` asks the current one, and others for a sample of the cases."""
     return require_slurm(request.param)
 
 
