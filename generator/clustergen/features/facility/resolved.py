@@ -20,6 +20,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.facility import section as manifest
 from clustergen.hostlist import expand
 from clustergen.manifest.model import Manifest
+from clustergen.records import copied
 
 
 def resolve(whole: Manifest, _: Cluster) -> Facility:
@@ -49,22 +50,21 @@ def money(stated: manifest.Prices) -> Prices:
         for name, price in stated.items.items()
         if isinstance(price, manifest.PriceRange)
     }
-    return Prices(
-        currency=stated.currency,
+    return copied(
+        Prices,
+        stated,
         items=middles(stated.items),
         ranges=ranges,
         contingency=stated.contingency.fraction,
         tax=stated.tax.fraction,
-        budget=stated.budget,
-        gpu_hour=stated.gpu_hour,
     )
 
 
 def delivery(stated: manifest.Delivery) -> Delivery:
-    return Delivery(
-        types=stated.types,
+    return copied(
+        Delivery,
+        stated,
         devices=tuple(expand(stated.devices)) if stated.devices else (),
-        bought=stated.bought,
         warranty_years=stated.warranty,
         life_years=stated.life or stated.warranty,
     )
@@ -104,21 +104,12 @@ def plant(stated: manifest.Cdus | manifest.Chillers) -> Plant:
 
 def training(run: manifest.Training) -> Training:
     """A run of the manifest, or of the options of `clustergen facility estimate`."""
-    return Training(
+    return copied(
+        Training,
+        run,
         parameters=run.parameters.value,
         token_count=run.token_count.value,
-        precision=run.precision,
-        type=run.type,
-        gpus=run.gpus,
-        sequence=run.sequence,
         batch=run.batch.value if run.batch else None,
-        layers=run.layers,
-        hidden=run.hidden,
-        parallelism=run.parallelism,
-        tensor=run.tensor,
-        pipeline=run.pipeline,
-        recompute=run.recompute,
-        tflops=run.tflops,
         reached=run.reached.fraction if run.reached else None,
         checkpoint_every_s=run.checkpoint_every,
         effective_time=run.effective_time.fraction,

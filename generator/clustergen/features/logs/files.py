@@ -6,7 +6,7 @@ from clustergen.catalogue.operating_systems import OperatingSystem
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import textfile
 from clustergen.features.logs.resolved import SEARCH_PASSWORD, SEARCH_TEXTFILE, TEXTFILE, Logs, LogSearch, LogTls
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.effects import restart
 from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
@@ -85,15 +85,13 @@ def forward(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Forward:
     return Forward(collectors, logs.port, os.fact("rsyslog_spool_dir"), logs.queue_size.mib, logs.tls)
 
 
-def collector(cluster: Cluster, os: OperatingSystem) -> Collector:
-    logs, domain = cluster.of(Logs), cluster.networks.management.domain
-    return Collector(
-        port=logs.port,
+def collector(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Collector:
+    return copied(
+        Collector,
+        logs,
         store=STORE,
-        domain=domain or "",
+        domain=cluster.networks.management.domain or "",
         open_files=min(_MOST_OPEN, _TOPICS * max(cluster.host_count, 10)),
-        tls=logs.tls,
-        search=logs.search,
         password=SEARCH_PASSWORD,
         spool=os.fact("rsyslog_spool_dir"),
         queue_mib=logs.queue_size.mib,
@@ -101,27 +99,20 @@ def collector(cluster: Cluster, os: OperatingSystem) -> Collector:
     )
 
 
-def search(cluster: Cluster, os: OperatingSystem) -> Search | None:
-    logs = cluster.of(Logs) if cluster.has(Logs) else None
-    if not (logs and logs.search):
+def search(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Search | None:
+    if (section := logs.search) is None:
         return None
-    section = logs.search
-    return Search(
-        servers=section.servers,
-        index=section.index,
-        retention_days=section.retention_days,
-        user=section.user,
+    return copied(
+        Search,
+        section,
         password_file=SEARCH_PASSWORD if section.user else None,
-        ca=section.ca,
-        sender=section.sender,
         spool=os.fact("rsyslog_spool_dir"),
         max_bytes=logs.queue_size.value,
         metrics_file=textfile(cluster, os, SEARCH_TEXTFILE),
     )
 
 
-def retention(cluster: Cluster, os: OperatingSystem) -> Retention:
-    logs = cluster.of(Logs)
+def retention(cluster: Cluster, os: OperatingSystem, logs: Logs) -> Retention:
     return Retention(logs.retention_days, logs.retention_size.value >> 10, textfile(cluster, os, TEXTFILE))
 
 

@@ -8,7 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.features.notebooks.choices import Choice, choices
 from clustergen.features.notebooks.needs import PROGRAMS
 from clustergen.features.notebooks.resolved import Notebooks
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.effects import CREATE, DAEMON_RELOAD, restart
 from clustergen.render.file import File
 from clustergen.render.formats import CONF
@@ -60,21 +60,17 @@ class Backup:
 
 def values(cluster: Cluster, notebooks: Notebooks) -> Values:
     tls = notebooks.tls
-    return Values(
+    return copied(
+        Values,
+        notebooks,
         bind_url=f"https://:{notebooks.port}" if tls else f"http://127.0.0.1:{notebooks.port}",
-        host=notebooks.host,
-        hub_port=notebooks.hub_port,
         certificate=tls.certificate if tls else "",
         key=tls.key if tls else "",
-        group=notebooks.group,
         programs=PROGRAMS,
         state=_STATE,
-        qos=notebooks.qos,
         idle_seconds=(notebooks.idle_minutes or 0) * 60,
         start_seconds=_START,
         choices=tuple(map(_row, choices(cluster))),
-        backup=notebooks.backup,
-        backup_days=notebooks.backup_days,
     )
 
 
@@ -91,14 +87,11 @@ def _row(choice: Choice) -> dict[str, Any]:
 
 
 def hub(_: Cluster, notebooks: Notebooks) -> Hub:
-    return Hub(notebooks.host, notebooks.group, PROGRAMS, _STATE)
+    return copied(Hub, notebooks, programs=PROGRAMS, state=_STATE)
 
 
-def backup(cluster: Cluster) -> Backup | None:
-    if not cluster.has(Notebooks) or not cluster.of(Notebooks).backup:
-        return None
-    notebooks = cluster.of(Notebooks)
-    return Backup(notebooks.host, notebooks.backup, _BACKUP)
+def backup(_: Cluster, notebooks: Notebooks) -> Backup | None:
+    return Backup(notebooks.host, notebooks.backup, _BACKUP) if notebooks.backup else None
 
 
 _RESTART = restart(UNIT)

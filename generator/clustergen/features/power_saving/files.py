@@ -14,7 +14,7 @@ from clustergen.features.power_saving.resolved import (
     protocol_of_bmcs,
 )
 from clustergen.hostlist import compress
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.file import Context, File
 from clustergen.render.timers import timed
 
@@ -38,12 +38,11 @@ class Values:
 
 
 def values(cluster: Cluster, saving: PowerSaving) -> Values:
-    return Values(
+    return copied(
+        Values,
+        saving,
         protocol=protocol_of_bmcs(cluster) or "",
         command=saving.command or "",
-        user=saving.user,
-        check_certificates=saving.check_certificates,
-        suspend_timeout_s=saving.suspend_timeout_s,
         resume_timeout_s=cluster.of(Timeouts).resume_s,
     )
 

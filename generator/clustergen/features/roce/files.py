@@ -9,7 +9,7 @@ from clustergen.cluster.monitoring import textfile
 from clustergen.cluster.networks import Roce
 from clustergen.cluster.rails import interface, rdma_device
 from clustergen.features.roce.needs import TEXTFILE, is_exported
-from clustergen.records import record
+from clustergen.records import copied, record
 from clustergen.render.effects import DAEMON_RELOAD, run
 from clustergen.render.file import Context, File, sbin
 from clustergen.render.timers import timed
@@ -54,13 +54,9 @@ def roce_ports(cluster: Cluster, node_type: NodeType) -> Context | None:
 
 
 def roce_qos(_: Cluster, roce: Roce) -> RoceQos:
-    return RoceQos(
-        trust=roce.trust,
-        dscp=roce.dscp,
-        priority=roce.priority,
-        cnp_dscp=roce.cnp_dscp,
-        cnp_priority=roce.cnp_priority,
-        traffic_class=roce.traffic_class,
+    return copied(
+        RoceQos,
+        roce,
         pfc=",".join("1" if roce.pfc and priority == roce.priority else "0" for priority in range(8)),
         ecn=int(roce.ecn),
     )
