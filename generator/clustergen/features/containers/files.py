@@ -47,7 +47,7 @@ def docker_socket(cluster: Cluster) -> Context | None:
 
 
 def registries(cluster: Cluster) -> Mirrors | None:
-    return cluster.of(Mirrors) if cluster.has(Mirrors) else None
+    return cluster.get(Mirrors)
 
 
 def enroot_mounts(cluster: Cluster, node_type: NodeType) -> Context | None:
@@ -86,21 +86,17 @@ def oci_jobs(_: Cluster, oci_jobs: OciJobs) -> Context:
     return {"command": f"{runtime} --rootless=true{manager} --root=/run/slurm-oci/%U"}
 
 
-def _storage(cluster: Cluster) -> str | None:
-    return cluster.of(Podman).storage if cluster.has(Podman) else None
+def podman_storage(_: Cluster, podman: Podman) -> Context | None:
+    return {"directory": podman.storage} if podman.storage else None
 
 
-def podman_storage(cluster: Cluster) -> Context | None:
-    return {"directory": directory} if (directory := _storage(cluster)) else None
-
-
-def at_login(cluster: Cluster) -> UserDirectories | None:
+def at_login(_: Cluster, podman: Podman) -> UserDirectories | None:
     """Directories of Podman's users, which root creates at a login without a job."""
-    return UserDirectories(((directory, "USER"),)) if (directory := _storage(cluster)) else None
+    return UserDirectories(((podman.storage, "USER"),)) if podman.storage else None
 
 
-def login(cluster: Cluster) -> Context | None:
-    return {"program": f"/{_PROGRAM}"} if _storage(cluster) else None
+def login(_: Cluster, podman: Podman) -> Context | None:
+    return {"program": f"/{_PROGRAM}"} if podman.storage else None
 
 
 FILES: tuple[File, ...] = (

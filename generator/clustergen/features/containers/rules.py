@@ -16,9 +16,8 @@ from clustergen.features.containers.section import DOCKER_HUB
 _OCI = "oci-run"
 
 
-def docker_group_is_root(cluster: Cluster) -> Iterator[Finding]:
-    group = cluster.of(Docker).group if cluster.has(Docker) else "root"
-    if group != "root":
+def docker_group_is_root(_: Cluster, docker: Docker) -> Iterator[Finding]:
+    if (group := docker.group) != "root":
         yield Finding(
             "docker-group-is-root",
             ("containers", "docker", "group"),
@@ -27,9 +26,8 @@ def docker_group_is_root(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
-    podman = cluster.of(Podman) if cluster.has(Podman) else None
-    if not podman or podman.storage:
+def podman_storage_shared(cluster: Cluster, podman: Podman) -> Iterator[Finding]:
+    if podman.storage:
         return
     for group in cluster.groups:
         if not any(group.has(role) for role in podman.roles):
@@ -46,10 +44,10 @@ def podman_storage_shared(cluster: Cluster) -> Iterator[Finding]:
                 return
 
 
-def mirrors(cluster: Cluster) -> Iterator[Finding]:
+def mirrors(cluster: Cluster, stated: Mirrors) -> Iterator[Finding]:
     docker = cluster.has(Docker)
     reads_file = cluster.has(Podman) or cluster.has(Apptainer)
-    for mirror in cluster.of(Mirrors).mirrors if cluster.has(Mirrors) else ():
+    for mirror in stated.mirrors:
         path = ("containers", "mirrors", mirror.registry)
         if not reads_file and not (docker and mirror.registry == DOCKER_HUB):
             yield Finding(
@@ -69,8 +67,8 @@ def mirrors(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def oci_release(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(OciJobs) and not cluster.slurm.release.has(_OCI):
+def oci_release(cluster: Cluster, _: OciJobs) -> Iterator[Finding]:
+    if not cluster.slurm.release.has(_OCI):
         yield Finding(
             "slurm-feature-too-new",
             ("containers", "oci_jobs"),
@@ -81,7 +79,7 @@ def oci_release(cluster: Cluster) -> Iterator[Finding]:
 
 def user_directories_missing(cluster: Cluster) -> Iterator[Finding]:
     """Directories that a user cannot create: below those of root."""
-    podman = cluster.of(Podman) if cluster.has(Podman) else None
+    podman = cluster.get(Podman)
     uses: dict[tuple[str, ...], object] = {
         ("slurm", "pyxis", "enabled"): cluster.has(Pyxis),
         ("containers", "oci_jobs"): cluster.has(OciJobs),

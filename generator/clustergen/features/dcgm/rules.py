@@ -27,9 +27,8 @@ def dcgm_field_unknown(_: Cluster, section: Dcgm) -> Iterator[Finding]:
             )
 
 
-def dcgm_release_unknown(cluster: Cluster) -> Iterator[Finding]:
-    dcgm = cluster.of(Managed) if cluster.has(Managed) else None
-    if dcgm and dcgm.node_types and dcgm.version > LAST:
+def dcgm_release_unknown(_: Cluster, dcgm: Managed) -> Iterator[Finding]:
+    if dcgm.node_types and dcgm.version > LAST:
         yield Finding(
             "dcgm-release-unknown",
             ("monitoring", "dcgm", "version"),

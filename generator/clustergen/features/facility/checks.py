@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -12,6 +12,7 @@ import yaml
 from clustergen.verify.check import Check, Trial, paths
 from clustergen.verify.files import Entry
 from clustergen.verify.rows import Row
+from clustergen.verify.well_formed import Ask
 
 _Type = tuple[str, str]  # manufacturer and model
 
@@ -58,14 +59,6 @@ def _complaints(entries: Sequence[Entry]) -> Iterator[str]:
             taken.add(end)
 
 
-def _ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
-    try:
-        complaints = list(_complaints(entries))
-    except (KeyError, TypeError, ValueError, csv.Error, yaml.YAMLError) as err:
-        complaints = [" ".join(str(err).split())]
-    yield check.judged(entries, complaints, (), f"{platform.python_version()}, PyYAML {yaml.__version__}")
-
-
 _SUMS = ("lines", "contingency", "tax", "total")
 """Rows of the bill below its lines."""
 
@@ -89,12 +82,17 @@ def _bill_complaints(entries: Sequence[Entry]) -> Iterator[str]:
             yield f"{where}: {order} at {row['price']} do not cost {row['cost']}"
 
 
-def _add_up(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
-    try:
-        complaints = list(_bill_complaints(entries))
-    except (KeyError, TypeError, ValueError, csv.Error) as err:
-        complaints = [" ".join(str(err).split())]
-    yield check.judged(entries, complaints, (), platform.python_version())
+def _judged(complaints_of: Callable[[Sequence[Entry]], Iterator[str]], version: str) -> Ask:
+    """Complaints of a function about the tables, one where it cannot read them."""
+
+    def ask(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
+        try:
+            complaints = list(complaints_of(entries))
+        except (KeyError, TypeError, ValueError, csv.Error, yaml.YAMLError) as err:
+            complaints = [" ".join(str(err).split())]
+        yield check.judged(entries, complaints, (), version)
+
+    return ask
 
 
 CHECKS = (
@@ -104,7 +102,7 @@ CHECKS = (
         "Python's csv",
         "Counts and spares add up to the order, prices to the cost of each line and of all. No order system is run.",
         paths("facility/bom.csv"),
-        _add_up,
+        _judged(_bill_complaints, platform.python_version()),
     ),
     Check(
         "netbox",
@@ -116,6 +114,6 @@ CHECKS = (
             *("facility/cables.csv", "facility/devices.csv", "facility/racks.csv", "facility/power-feeds.csv"),
             "facility/device-types/*.yaml",
         ),
-        _ask,
+        _judged(_complaints, f"{platform.python_version()}, PyYAML {yaml.__version__}"),
     ),
 )

@@ -17,6 +17,7 @@ from clustergen.verify.daemon import VERSION, refused
 from clustergen.verify.files import Entry
 from clustergen.verify.programs import Answer
 from clustergen.verify.rows import Row
+from clustergen.verify.well_formed import read_by
 
 _COLUMNS = 24
 _RULES = "/srv/dashboards/queries.yml"
@@ -24,27 +25,21 @@ _RANGES = {"$__rate_interval": "5m", "$__range_s": "3600", "$__range": "1h"}
 _REQUIRED = ("panels", "schemaVersion", "title", "uid")
 
 
-def _settings(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    complaints = []
-    for entry in entries:
-        try:
-            configparser.RawConfigParser(strict=True).read_string(entry.text)
-        except configparser.Error as err:
-            complaints.append(f"{entry.path}: {' '.join(str(err).split())}")
-    yield check.judged(entries, complaints, (), platform.python_version())
+def _ini(entry: Entry) -> Iterator[str]:
+    try:
+        configparser.RawConfigParser(strict=True).read_string(entry.text)
+    except configparser.Error as err:
+        yield " ".join(str(err).split())
 
 
-def _provisioning(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    complaints = []
-    for entry in entries:
-        try:
-            document = yaml.safe_load(entry.content)
-        except yaml.YAMLError as err:
-            complaints.append(f"{entry.path}: {' '.join(str(err).split())}")
-            continue
-        if not isinstance(document, dict) or document.get("apiVersion") != 1:
-            complaints.append(f"{entry.path}: apiVersion is not 1")
-    yield check.judged(entries, complaints, (), yaml.__version__)
+def _provisioning(entry: Entry) -> Iterator[str]:
+    try:
+        document = yaml.safe_load(entry.content)
+    except yaml.YAMLError as err:
+        yield " ".join(str(err).split())
+        return
+    if not isinstance(document, dict) or document.get("apiVersion") != 1:
+        yield "apiVersion is not 1"
 
 
 def _form(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
@@ -134,7 +129,7 @@ CHECKS = (
         "Well-formed INI, no section or key twice. Grafana itself has never read its files: Debian, PyPI and npm do not"
         " have it, and its licence (AGPL) rules out a copy in this repository.",
         paths("/etc/grafana/grafana.ini"),
-        _settings,
+        read_by(platform.python_version(), _ini),
     ),
     Check(
         "grafana provisioning",
@@ -142,7 +137,7 @@ CHECKS = (
         "PyYAML",
         "Well-formed YAML of provisioning format 1. Grafana is not run.",
         paths("/etc/grafana/provisioning/*"),
-        _provisioning,
+        read_by(yaml.__version__, _provisioning),
     ),
     Check(
         "dashboards",

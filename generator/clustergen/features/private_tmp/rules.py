@@ -31,10 +31,9 @@ def too_new(cluster: Cluster, spec: PrivateTmp) -> Iterator[Finding]:
             )
 
 
-def private(cluster: Cluster) -> Iterator[Finding]:
+def private(cluster: Cluster, spec: PrivateTmp) -> Iterator[Finding]:
     """Directories that a job would find empty although the node, or the job, needs what is in them."""
-    spec = cluster.of(PrivateTmp) if cluster.has(PrivateTmp) else None
-    directories = [plain(directory) for directory in spec.directories] if spec else []
+    directories = [plain(directory) for directory in spec.directories]
     for index, directory in enumerate(directories):
         path: ManifestPath = (*_PATH, "directories", index)
         hidden = [each for each in _used(cluster) if is_below(each.place, directory)]

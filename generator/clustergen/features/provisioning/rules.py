@@ -31,10 +31,9 @@ def provisioning_type_unknown(cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def provisioning_name_reserved(cluster: Cluster) -> Iterator[Finding]:
+def provisioning_name_reserved(cluster: Cluster, spec: Provisioning) -> Iterator[Finding]:
     """Profiles and overlays of the tree are CLUSTER.NAME; the server's have other names."""
-    spec = cluster.of(Provisioning) if cluster.has(Provisioning) else None
-    for key, names in (("profiles", spec.profiles), ("overlays", spec.overlays or ())) if spec else ():
+    for key, names in (("profiles", spec.profiles), ("overlays", spec.overlays or ())):
         for index, name in enumerate(names):
             if name.startswith(f"{cluster.name}."):
                 yield Finding(

@@ -14,8 +14,8 @@ from clustergen.features.pull.resolved import GROUP, Pull
 _PATH: ManifestPath = ("ansible", "pull")
 
 
-def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(Pull) and cluster.has(Slurm) and not cluster.slurm.configless:
+def pull_without_configless(_: Cluster, __: Pull, slurm: Slurm) -> Iterator[Finding]:
+    if not slurm.configless:
         yield Finding(
             "pull-without-configless",
             _PATH,
@@ -24,8 +24,8 @@ def pull_without_configless(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
-    if cluster.has(Pull) and GROUP not in membership(cluster):
+def pull_without_nodes(cluster: Cluster, _: Pull) -> Iterator[Finding]:
+    if GROUP not in membership(cluster):
         yield Finding(
             "pull-without-nodes",
             _PATH,
@@ -34,10 +34,9 @@ def pull_without_nodes(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
-def pull_unauthenticated(cluster: Cluster) -> Iterator[Finding]:
+def pull_unauthenticated(_: Cluster, pull: Pull) -> Iterator[Finding]:
     """A node runs as root all that it pulls."""
-    pull = cluster.of(Pull) if cluster.has(Pull) else None
-    if pull and not pull.signers and pull.repository.startswith(("http://", "git://")):
+    if not pull.signers and pull.repository.startswith(("http://", "git://")):
         yield Finding(
             "pull-unauthenticated",
             (*_PATH, "repository"),

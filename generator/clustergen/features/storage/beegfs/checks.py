@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import platform
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from clustergen.catalogue.storage import beegfs_key
-from clustergen.verify.check import Check, Trial, paths, unreadable
+from clustergen.verify.check import Check, paths, unreadable
 from clustergen.verify.files import Entry
-from clustergen.verify.rows import Row
+from clustergen.verify.well_formed import read_by
 
 
 def _complaints(entry: Entry) -> Iterator[str]:
     try:
         settings = tomllib.loads(entry.text)
     except tomllib.TOMLDecodeError as error:
-        yield f"{entry.path}: {error}"
+        yield str(error)
         return
     for key in settings:
         if beegfs_key("beegfs-mgmtd.toml", key) is None:
-            yield f"{entry.path}: {key} is not a key of beegfs-mgmtd.toml"
-
-
-def _read(check: Check, _trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
-    complaints = [complaint for entry in entries for complaint in _complaints(entry)]
-    yield check.judged(entries, complaints, (), platform.python_version())
+            yield f"{key} is not a key of beegfs-mgmtd.toml"
 
 
 CHECKS = (
@@ -35,7 +30,7 @@ CHECKS = (
         "Python's tomllib",
         "Well-formed TOML with keys of the catalogue. beegfs-mgmtd is in no distribution and is not run.",
         paths("/etc/beegfs/*.toml"),
-        _read,
+        read_by(platform.python_version(), _complaints),
     ),
     unreadable(
         "beegfs",
