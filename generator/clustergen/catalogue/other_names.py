@@ -13,11 +13,11 @@ _ANY = "<name>"
 
 @record
 class OtherName:
-    """A key that no section has, and what to write."""
+    """Keys that a section does not have, and what to write for each of them."""
 
     section: str
     """`slurm.qos.<name>`, where any entry may stand for <name>; empty: the top level."""
-    name: str
+    names: tuple[str, ...]
     hint: str
 
 
@@ -25,7 +25,8 @@ class OtherName:
 def _by_name() -> dict[str, tuple[OtherName, ...]]:
     names: dict[str, tuple[OtherName, ...]] = {}
     for row in table("other_names.tsv", OtherName):
-        names[row.name] = (*names.get(row.name, ()), row)
+        for name in row.names:
+            names[name] = (*names.get(name, ()), row)
     return names
 
 
