@@ -12,6 +12,7 @@ from clustergen.diagnostics.words import cut
 from clustergen.hostlist import names_of
 from clustergen.manifest.source import Source
 from clustergen.records import record
+from clustergen.render.yaml_flow import flow
 
 _LONGEST, _MOST_READ = 120, 4096
 
@@ -133,14 +134,3 @@ def text_at(source: Source, path: ManifestPath) -> str:
     text = source.text_of(path) if not isinstance(value, dict | list) else None
     text = flow(value) if text is None else text
     return cut(redacted_value(str(path[-1]) if path else "", text[:_MOST_READ]), _LONGEST)
-
-
-def flow(value: Any) -> str:
-    """A value on one line, as YAML's flow style has it."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)

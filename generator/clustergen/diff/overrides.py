@@ -9,10 +9,11 @@ from typing import Any
 
 from clustergen.diagnostics import ManifestPath
 from clustergen.diagnostics.model_path import value_at
-from clustergen.diff.manifest_changes import ManifestChange, differing, flow, label, text_at
+from clustergen.diff.manifest_changes import ManifestChange, differing, label, text_at
 from clustergen.manifest.layers import Override
 from clustergen.manifest.source import Source
 from clustergen.records import replace
+from clustergen.render.yaml_flow import flow
 
 InFile = Mapping[ManifestChange, tuple[ManifestChange, ...]]
 

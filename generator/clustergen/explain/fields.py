@@ -15,6 +15,7 @@ from clustergen.explain.samples import others, resolved
 from clustergen.manifest.base import Section
 from clustergen.manifest.schema import model_schema
 from clustergen.records import record
+from clustergen.render.yaml_flow import flow
 
 _MOST = 8  # edits of one field
 
@@ -106,14 +107,14 @@ class Fields:
                 for more in others(dict(field.schema), self.definitions):
                     # What an invented section would change is no cause of what is there.
                     if isinstance(more, list) or (isinstance(more, dict) and not _has_sections(more)):
-                        yield Edit(field.path, "add", f"{as_yaml(more)} as well", more)
+                        yield Edit(field.path, "add", f"{flow(more)} as well", more)
             return
         current = value_at(self.data, field.path) if field.kind == "value" else field.default
         values = others(dict(field.schema), self.definitions, current)
         likely = self._candidates(field, current)
         first = values[:1] if field.kind == "value" else []
         values = [*first, *likely, *(value for value in values if value not in [*first, *likely])]
-        edits = [Edit(field.path, "set", as_yaml(value), value) for value in values]
+        edits = [Edit(field.path, "set", flow(value), value) for value in values]
         if field.kind == "value":
             edits.insert(1, drop)
         yield from edits
@@ -182,14 +183,3 @@ def _entries(data: dict[Any, Any] | list[Any]) -> list[tuple[Any, Any]]:
 
 def _has_sections(mapping: dict[str, Any]) -> bool:
     return any(isinstance(value, dict) for value in mapping.values())
-
-
-def as_yaml(value: Any) -> str:
-    """A value on one line, as a manifest may have it."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {as_yaml(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(as_yaml, value)) + "]"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return str(value)

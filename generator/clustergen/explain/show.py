@@ -9,10 +9,10 @@ from clustergen.diagnostics.document import json_document
 from clustergen.diagnostics.words import cut, listed
 from clustergen.explain.about import About, Reach
 from clustergen.explain.causes import Cause
-from clustergen.explain.fields import as_yaml
 from clustergen.explain.keys import keys_of
 from clustergen.explain.lines import Explained, Line
 from clustergen.explain.rows import Row
+from clustergen.render.yaml_flow import flow
 
 _SHOWN = 8
 _NOT_SET = "not set; clustergen resolve prints what holds then"
@@ -77,7 +77,7 @@ def _line(line: Line) -> Iterator[str]:
     if line.defaults:
         yield "  not set in the manifest:"
         for cause in line.defaults[:_SHOWN]:
-            default = "" if cause.default in (None, [], {}, "") else f" (now {as_yaml(cause.default)})"
+            default = "" if cause.default in (None, [], {}, "") else f" (now {flow(cause.default)})"
             yield f"    {cause.path}{default}: {cause.help}"
         yield from _more(line.defaults)
     if line.catalogue:
@@ -214,7 +214,7 @@ def text_of_field(described: About, reached: Reach) -> str:
     if described.required:
         out.append("  required")
     elif not described.fields:
-        default = as_yaml(described.default)
+        default = flow(described.default)
         out.append(f"  default: {_NOT_SET if default in ('null', '[]', '{}') else default}")
     if described.fields:
         out += ["  holds:", *(f"    {field}" for field in described.fields)]

@@ -14,6 +14,7 @@ from clustergen.importer.draft import Draft
 from clustergen.importer.todo import todo_lines
 from clustergen.manifest.model import Manifest
 from clustergen.render.formats import yaml_scalar
+from clustergen.render.yaml_flow import flow
 
 _WIDTH = 118
 
@@ -83,10 +84,10 @@ def _entry(path: ManifestPath, value: Any, comments: _Comments, indent: int) -> 
     pad = " " * indent
     yield from (_comment(words, indent) for words in comments.of(path))
     key = _scalar(path[-1])
-    flow = _flow(value)
-    fits = len(pad) + len(key) + len(flow) + 2 <= _WIDTH
+    text = flow(value, _scalar)
+    fits = len(pad) + len(key) + len(text) + 2 <= _WIDTH
     if not isinstance(value, dict | list) or not value or (fits and _is_small(path, value, comments)):
-        yield f"{pad}{key}: {flow}"
+        yield f"{pad}{key}: {text}"
     elif isinstance(value, dict):
         yield f"{pad}{key}:"
         for name, inner in value.items():
@@ -101,9 +102,9 @@ def _listed(path: ManifestPath, value: Any, comments: _Comments, indent: int) ->
     """A member of a list; what is said of its parts stands above it."""
     pad = " " * indent
     yield from (_comment(words, indent) for words in comments.below(path))
-    flow = _flow(value)
-    if not isinstance(value, dict) or len(flow) + len(pad) + 2 <= _WIDTH:
-        yield f"{pad}- {flow}"
+    text = flow(value, _scalar)
+    if not isinstance(value, dict) or len(text) + len(pad) + 2 <= _WIDTH:
+        yield f"{pad}- {text}"
         return
     start = "- "
     for name, inner in value.items():
@@ -127,14 +128,6 @@ def _is_small(path: ManifestPath, value: Any, comments: _Comments) -> bool:
     if top:
         return len(value) < 2 and not any(isinstance(inner, dict) for inner in value.values())
     return not any(isinstance(inner, list) and any(isinstance(one, dict) for one in inner) for inner in value.values())
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {_flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_flow(inner) for inner in value) + "]"
-    return _scalar(value)
 
 
 def _scalar(value: Any) -> str:

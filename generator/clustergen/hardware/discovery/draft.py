@@ -15,6 +15,7 @@ from clustergen.hardware.discovery.facts import Cpus, NodeFacts
 from clustergen.hardware.discovery.grouping import Group
 from clustergen.hardware.discovery.recognise import gpu_id, is_board, named_systems, nic_id
 from clustergen.hostlist import compress, natural_key
+from clustergen.render.yaml_flow import flow
 
 _NOT_TEXT = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 _UNKNOWN = "service"  # a machine that runs no jobs requires no description
@@ -39,7 +40,7 @@ def text(machines: Sequence[Group]) -> str:
     for (name, fields), group in zip(document["node_types"].items(), described, strict=True):
         lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
         lines.append(f"  {name}:")
-        lines += [f"    {key}: {_flow(value)}{_comment(key, group)}" for key, value in fields.items()]
+        lines += [f"    {key}: {flow(value, _scalar)}{_comment(key, group)}" for key, value in fields.items()]
     lines.append("nodes:")
     for entry, group in zip(document["nodes"], machines, strict=True):
         interface = next((interface for interface, _ in _address(group.first)), "")
@@ -47,7 +48,7 @@ def text(machines: Sequence[Group]) -> str:
         if entry["type"] == _UNKNOWN:
             lines += [f"  # {one_line(remark)}" for remark in _remarks(group)]
             check += "; no hardware was recorded: add its roles, or record it again"
-        lines.append(f"  - {_flow(entry)}{check}")
+        lines.append(f"  - {flow(entry, _scalar)}{check}")
     return "\n".join(lines) + "\n"
 
 
@@ -254,12 +255,8 @@ def _decimal(size: int) -> str:
     return f"{size / 1e12:.3g}TB" if size >= 1e12 else f"{size / 1e9:.3g}GB"
 
 
-def _flow(value: Any) -> str:
-    """YAML in one line: JSON, with keys and plain words unquoted."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+def _scalar(value: Any) -> str:
+    """JSON, with plain words unquoted."""
     if isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_-]*", value) and value not in _NOT_TEXT:
         return value
     return json.dumps(value)
