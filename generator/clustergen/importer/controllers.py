@@ -32,17 +32,13 @@ def import_controllers(draft: Draft, originals: Originals, machines: Machines) -
     texts = [f"{host}({address})" if address and address != host else host for host, address, _ in declared]
     if texts and texts != _derived(machines):
         as_written(draft, originals)
-    if not originals.conf.settings("SlurmctldHost"):
-        for key in OLD_HOSTS:
-            if (old := originals.conf.value(key)) is not None:
-                words = f"{key}={old.text} is written as SlurmctldHost, which replaces it"
-                draft.note("meant", words, originals.origin(old).place, key)
-                draft.note("meant", words, originals.origin(old).place, "SlurmctldHost")
-    else:
-        for key in OLD_HOSTS:
-            if (old := originals.conf.value(key)) is not None:
-                words = f"{key}={old.text} is omitted: Slurm ignores it because SlurmctldHost is set"
-                draft.note("meant", words, originals.origin(old).place, key)
+    is_ignored = bool(originals.conf.settings("SlurmctldHost"))
+    what = "omitted: Slurm ignores it because SlurmctldHost is set"
+    what = what if is_ignored else "written as SlurmctldHost, which replaces it"
+    for key in OLD_HOSTS:
+        if (old := originals.conf.value(key)) is not None:
+            for about in (key,) if is_ignored else (key, "SlurmctldHost"):
+                draft.note("meant", f"{key}={old.text} is {what}", originals.origin(old).place, about)
     if len(declared) > 1:
         draft.set(
             ("slurm", "state_shared"),
