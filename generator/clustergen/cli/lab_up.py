@@ -52,7 +52,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option("--subnet", metavar="CIDR", help="Management subnet, if this machine uses the manifest's."),
             click.option(
-                "--os", "system", metavar="OS", shell_complete=rows("os"),
+                "--os", metavar="OS", shell_complete=rows("os"),
                 help="Operating system of all nodes, e.g. debian-13.",
             ),
             click.option("--image", multiple=True, metavar="[OS=]IMAGE", help="Your own image: systemd, ssh, Python."),
@@ -171,29 +171,17 @@ def apply(words: tuple[str, ...], name: str | None, **options: Any) -> None:
     sys.exit(run.apply(lab, arguments, lambda line: remark(f"  {line}")))
 
 
-def _wish(
-    scale: tuple[str, ...] = (), subnet: str | None = None, system: str | None = None, image: tuple[str, ...] = (),
-    slurm: str | None = None, variables: tuple[str, ...] = (), engine: str | None = None, installed: bool = False,
-    mounts: tuple[str, ...] = (),
-) -> Any:  # fmt: skip
+def _wish(image: tuple[str, ...], variables: tuple[str, ...], **options: Any) -> Any:
+    """The wish of the options; all others have the names that they have in it."""
     from clustergen.lab.model import Wish
 
-    images = {text.rpartition("=")[0]: text.rpartition("=")[2] for text in image}
     for text in variables:
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise ClustergenError(f"--set {text}: NAME=TEXT", "for example --set repositories_slurm_url=https://…", 2)
-    assignments = {text.partition("=")[0]: text.partition("=")[2] for text in variables}
-    return Wish(
-        scale=list(scale),
-        subnet=subnet,
-        os=system,
-        images=images,
-        engine=engine,
-        slurm=slurm,
-        variables=assignments,
-        mounts=list(mounts),
-        installed=installed,
-    )
+    images = dict(text.rpartition("=")[::2] for text in image)
+    values = dict(text.partition("=")[::2] for text in variables)
+    lists = {name: list(value) for name, value in options.items() if isinstance(value, tuple)}
+    return Wish(images=images, variables=values, **{**options, **lists})
 
 
 def _lab(manifest: Path, name: str | None, wish: Any) -> Any:
