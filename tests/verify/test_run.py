@@ -118,11 +118,7 @@ def test_a_program_of_ansible_that_fails_without_a_message_has_not_passed(
     assert [(row.status, row.words) for row in rows] == [("failed", (f"{name}: exit status 4",)) for name in names]
 
 
-def test_a_program_of_this_machine_that_takes_too_long_is_a_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_of_this_machine_that_takes_too_long_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "TIMEOUT", 0.2)
-    no_tree: Any = None
-    slow = shell._Scripts("bash", "sleep 5")
-    (row,) = slow(BY_NAME["bash"], Trial(no_tree, (), tmp_path), [Entry("a.sh", b"#!/bin/bash\n")])
+    (row,) = verify(Path(TREE), [replace(BY_NAME["bash"], ask=shell._Scripts("bash", "sleep 5"))])
     assert (row.status, row.words) == ("not run", ("bash did not answer within 0.2 s",))
