@@ -12,7 +12,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, standard_input
-from clustergen.diagnostics import FORMATS, Diagnostic, Finding, Severity, exit_code, render
+from clustergen.diagnostics import Diagnostic, Finding, Severity, exit_code, render
 from clustergen.diagnostics.redaction import redacted
 from clustergen.diagnostics.suppressions import Suppressed
 from clustergen.diagnostics.text import render_fewer
@@ -24,15 +24,10 @@ MOST_ALIKE = 200
 UNREADABLE = 3
 
 
-def format_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--format",
-        "form",
-        type=click.Choice(FORMATS),
-        default="text",
-        show_default=True,
-        help="Output format.",
-    )(function)
+def format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--format`, by default the first of these forms."""
+    choice = click.Choice(forms)
+    return click.option("--format", "form", type=choice, default=forms[0], show_default=True, help="Output format.")
 
 
 def assumed_by(compiled: Compiled) -> list[Diagnostic]:

@@ -10,6 +10,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import default_manifest
+from clustergen.cli.common import format_option
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, Severity, exit_code, render
@@ -38,7 +39,7 @@ def require_text(form: str, *, checks: bool) -> None:
 @click.command("diff")
 @click.argument("old", metavar="[OLD]", required=False, shell_complete=files)
 @click.argument("new", metavar="[NEW]", required=False, shell_complete=files)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 @checks_option
 def command(old: str | None, new: str | None, form: str, checks: bool) -> None:
     """Show what applying NEW in place of OLD does: restarts, drained nodes, jobs that would be lost, cables to change.

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from clustergen.cli import output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
-from clustergen.cli.common import compiled_from, refuse
+from clustergen.cli.common import compiled_from, format_option, refuse
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import printable
 
@@ -48,7 +48,7 @@ def _kinds(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     "--metrics", type=click.Path(path_type=Path), metavar="FILE",
     help="Also write the counts for Prometheus, as a text file of the node exporter.",
 )  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def command(
     manifest: Path,
     facts: Path | None,

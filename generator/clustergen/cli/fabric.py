@@ -12,7 +12,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, default_manifest, manifest_path, refuse_standard_input
-from clustergen.cli.common import compiled_from, refuse
+from clustergen.cli.common import compiled_from, format_option, refuse
 from clustergen.cli.complete import code_list, files
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.diagnostics import ClustergenError, printable
@@ -50,7 +50,7 @@ def command() -> None:
     "--ignore", multiple=True, metavar="CODES", shell_complete=code_list,
     help="Do not report these codes; of two matches, the longer one decides.",
 )  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def check(paths: tuple[str, ...], network: str, select: tuple[str, ...], ignore: tuple[str, ...], form: str) -> None:
     """Compare the fabric in FILE with the cables that MANIFEST plans.
 

@@ -8,7 +8,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import STDIN, manifest_argument, manifest_path
-from clustergen.cli.common import valid
+from clustergen.cli.common import format_option, valid
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import exit_codes
 
@@ -31,7 +31,7 @@ def command() -> None:
     show_default=True,
     help="Size of the all-reduce whose time is estimated.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
     """Show what several manifests buy, draw, carry and cost.
 
@@ -81,7 +81,7 @@ def compare(manifests: tuple[str, ...], size: str, form: str) -> None:
     multiple=True,
     help="Another field of the run, as precision=fp8 or parallelism=sharded.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def estimate(
     manifest: Path,
     names: tuple[str, ...],
@@ -117,7 +117,7 @@ def estimate(
 @command.command("refresh")
 @manifest_argument
 @click.option("--on", "day", metavar="DATE", help="Day for which ages are shown, as 2027-03-31; default: today.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def refresh(manifest: Path, day: str | None, form: str) -> None:
     """Show ages and warranties of devices, and which leave first.
 

@@ -14,17 +14,16 @@ from clustergen import regular_file
 from clustergen.catalogue.operating_systems import operating_systems
 from clustergen.cli import output as streams
 from clustergen.cli.arguments import GuessedChoice, slurm_argument
+from clustergen.cli.common import format_option
 from clustergen.cli.complete import rows
 from clustergen.cli.exit_codes import exit_codes
+from clustergen.cli.init import SCHEMA
 from clustergen.cli.writing import link_below, write_all
 from clustergen.diagnostics import ClustergenError, printable
 from clustergen.importer.directory import ImportResult, import_directory
 from clustergen.importer.report import as_json, as_text
 from clustergen.manifest.schema import json_schema_text
 from clustergen.regular_file import reason_of
-
-SCHEMA = "clustergen.schema.json"
-
 
 SOURCE_OPTIONS = (
     click.option(
@@ -75,9 +74,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @source_options
 @click.option("--register", is_flag=True, help="Let a node of each NodeName line register with a real slurmctld.")
-@click.option(
-    "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True, help="Output format."
-)
+@format_option("text", "json")
 def command(
     path: Path,
     output: Path | None,

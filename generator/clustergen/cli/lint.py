@@ -15,7 +15,7 @@ from clustergen.cli.common import format_option
 from clustergen.cli.complete import rows
 from clustergen.cli.exit_codes import FILTERED, USAGE, exit_codes
 from clustergen.cli.filters import Filters, Judged, filter_options, statistics
-from clustergen.diagnostics import Diagnostic, Severity, printable, render
+from clustergen.diagnostics import FORMATS, Diagnostic, Severity, printable, render
 
 if TYPE_CHECKING:
     from clustergen.lint.run import Report
@@ -35,7 +35,7 @@ _UNREADABLE = "file-unreadable"
 @click.option("--fix", "fixing", is_flag=True, help="Fix findings that have one safe correction.")
 @click.option("--diff", "differing", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--register", is_flag=True, help="Let a node of each NodeName line register with a real slurmctld.")
-@format_option
+@format_option(*FORMATS)
 @filter_options
 def command(
     path: Path, slurm_version: str | None, fixing: bool, differing: bool, register: bool, form: str, **filtering: Any

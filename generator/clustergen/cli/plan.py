@@ -17,7 +17,7 @@ from clustergen.apply.summary import summary
 from clustergen.apply.target import Target, target
 from clustergen.cli import diff, output
 from clustergen.cli.arguments import manifest_argument, refuse_standard_input
-from clustergen.cli.common import refuse
+from clustergen.cli.common import format_option, refuse
 from clustergen.cli.complete import files
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.writing import write_own
@@ -64,9 +64,7 @@ def _limits(arguments: Sequence[str]) -> Iterator[str]:
     shell_complete=files,
     help="What to compare with: a git revision of the manifest, a tree or manifest, or the nodes.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(diff.FORMATS), default="text", show_default=True, help="Output format."
-)
+@format_option(*diff.FORMATS)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

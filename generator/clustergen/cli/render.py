@@ -15,7 +15,7 @@ from clustergen.cli.common import assumed_by, format_option, show
 from clustergen.cli.differences import Result
 from clustergen.cli.exit_codes import INVALID, exit_codes
 from clustergen.cli.output import findings, remark
-from clustergen.diagnostics import ClustergenError, exit_code, printable
+from clustergen.diagnostics import FORMATS, ClustergenError, exit_code, printable
 from clustergen.diagnostics.suppressions import apply, not_an_error
 from clustergen.render import compare
 from clustergen.render.lock_file import raw_with_conflicts
@@ -37,7 +37,7 @@ from clustergen.render.write import default_output, write
     help="Directory of the tree; default: rendered/ beside the manifest.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if the tree on disk is out of date.")
-@format_option
+@format_option(*FORMATS)
 def command(manifests: tuple[Path, ...], output: str | None, check: bool, form: str) -> None:
     """Render MANIFEST (default: manifest.yaml) into an output tree; nothing is written if the manifest is invalid.
 

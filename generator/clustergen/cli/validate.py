@@ -14,7 +14,7 @@ from clustergen.cli.common import assumed_by, compiled_from, format_option, show
 from clustergen.cli.exit_codes import FILTERED, UNREADABLE, exit_codes
 from clustergen.cli.filters import Filters, filter_options, statistics
 from clustergen.compile import Compiled
-from clustergen.diagnostics import Diagnostic, exit_code
+from clustergen.diagnostics import FORMATS, Diagnostic, exit_code
 from clustergen.diagnostics.suppressions import Suppressed, apply, not_an_error
 from clustergen.diagnostics.words import counted
 
@@ -29,7 +29,7 @@ _INVALID = 2
 )
 @click.command("validate")
 @manifest_arguments
-@format_option
+@format_option(*FORMATS)
 @filter_options
 def command(manifests: tuple[Path, ...], form: str, **filtering: Any) -> None:
     """Check MANIFEST and report all errors and warnings, in file order.

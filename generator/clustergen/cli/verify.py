@@ -9,6 +9,7 @@ import click
 
 from clustergen.cli import output
 from clustergen.cli.arguments import default_tree, tree_path
+from clustergen.cli.common import format_option
 from clustergen.cli.complete import check_list
 from clustergen.cli.exit_codes import USAGE, exit_codes
 from clustergen.diagnostics import ClustergenError
@@ -39,7 +40,7 @@ from clustergen.verify.rows import FORMATS
     count=True,
     help="Show the files of every row and remarks on passes, and log each check; -vv logs every program.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Output format.")
+@format_option(*FORMATS)
 def command(
     trees: tuple[Path, ...], only: tuple[str, ...], slurm_image: str | None, listing: bool, verbose: int, form: str
 ) -> None:
