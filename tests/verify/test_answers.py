@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.features.nccl import library
 from clustergen.verify.check import no_parser
 from clustergen.verify.checks import CHECKS
 from strategies import answers, reviewed
-from strategies.asked_checks import CASES
+from strategies.asked_checks import CASES, Case
 from strategies.asked_trials import CASES as TRIALS
 
 
@@ -49,3 +50,41 @@ def _without_versions(text: str) -> list[list[str]]:
 def test_every_check_that_asks_a_program_has_a_case() -> None:
     without = {"tree", "nccl", "alertmanager", "blackbox exporter arguments", "IPMI exporter"}
     assert {check.name for check in CHECKS if check.ask is not no_parser} - without == {c.check for c in CASES.values()}
+
+
+@pytest.mark.parametrize(
+    ("release", "status", "version", "words"),
+    [
+        ("2.27", "failed", "2.27.7", ["NCCL_IB_HCA: libnccl 2.27.7 does not contain this name"]),
+        (
+            "2.21",
+            "not run",
+            "2.27.7",
+            [
+                "the tree requires NCCL 2.21, which is not available",
+                "NCCL_IB_HCA: libnccl 2.27.7 does not contain this name",
+            ],
+        ),
+        (
+            "2.30",
+            "passed",
+            "2.28.3",
+            ["the tree requires NCCL 2.30; checked with the nearest release that is available"],
+        ),
+    ],
+)
+def test_names_are_looked_up_in_the_nearest_release_of_nccl(
+    release: str, status: str, version: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path))
+    monkeypatch.setattr(library, "_libraries", tuple)
+    (tmp_path / "libnccl").mkdir()
+    for installed, names in (("2.20.5", "NCCL_DEBUG"), ("2.27.7", "NCCL_DEBUG"), ("2.28.3", "NCCL_IB_HCA NCCL_DEBUG")):
+        (tmp_path / f"libnccl/{installed}.names").write_text(names, encoding="utf-8")
+    variables = f'nccl_release: "{release}"\n'
+    case = Case(
+        "nccl", right={"/etc/nccl.conf": "# why\nNCCL_IB_HCA=mlx5_0\n", "inventory/group_vars/all.yml": variables}
+    )
+    head, *printed = case.report(tmp_path).splitlines()
+    assert head == f"{status:9}  libnccl {version}  NCCL: nccl.conf   1 file"
+    assert printed == [*(f"    {line}" for line in words), "    - overlays/right/etc/nccl.conf"]
