@@ -34,10 +34,10 @@ class Shape:
     unit_nodes: int
     down: int  # node ports of a leaf
     up: int  # uplinks of a leaf
-    groups: int  # of spines: 1 with two tiers, else per rail
     spines: int  # of a group
-    spine_up: int  # uplinks of a spine; 0 with two tiers
-    cores: int  # of a plane; 0 with two tiers
+    groups: int = 1  # of spines: 1 with two tiers, else per rail
+    spine_up: int = 0  # uplinks of a spine; 0 with two tiers
+    cores: int = 0  # of a plane; 0 with two tiers
     shared: int = 1  # rails on a leaf; the last leaf can have fewer
 
     @property
@@ -173,10 +173,7 @@ def _one_unit(
                 unit_nodes=nodes,
                 down=leaf.single,
                 up=0,
-                groups=1,
                 spines=0,
-                spine_up=0,
-                cores=0,
                 shared=shared,
             )
         elif 0 < links <= leaf.most and 1 < columns <= spine and leaf.up:
@@ -208,10 +205,7 @@ def _two_tiers(leaves: _Leaves, up: int, spine: int, least_spines: int) -> Shape
         unit_nodes=leaves.unit,
         down=leaves.down,
         up=up,
-        groups=1,
         spines=_divisor(up, least),
-        spine_up=0,
-        cores=0,
         shared=leaves.shared,
     )
 
