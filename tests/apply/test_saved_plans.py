@@ -126,7 +126,6 @@ def test_the_last_commit_is_what_a_plan_compares_with(repository: Path) -> None:
     assert json.loads(run("plan", "--against", "HEAD~1", "--format", "json").stdout)["clusters"][0]["totals"]
 
 
-@pytest.mark.slow
 def test_without_a_commit_the_hint_names_what_else_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -138,7 +137,6 @@ def test_without_a_commit_the_hint_names_what_else_there_is(tmp_path: Path, monk
     assert "`clustergen plan manifest.yaml --against nodes`" in str(done.exception.hint)
 
 
-@pytest.mark.slow
 def test_a_plan_against_a_tree(repository: Path) -> None:
     assert run("render", "manifest.yaml").exit_code == 0
     assert run("plan", "--against", "rendered").exit_code == 0
@@ -190,7 +188,6 @@ def test_a_plan_is_not_applied_to_another_manifest(repository: Path, edit: tuple
     assert not (repository / "rendered").exists()
 
 
-@pytest.mark.slow
 def test_a_plan_is_not_applied_where_the_tree_is_another_one(repository: Path) -> None:
     """Another version of clustergen or another site file has the same effect."""
     write(repository, LONGER)
@@ -261,7 +258,6 @@ def test_a_plan_bounds_what_it_reads_beside_the_tree(
         kept_files.digest(kept, ())
 
 
-@pytest.mark.slow
 def test_a_check_reads_the_same_files_in_a_copy(repository: Path, kept: Path) -> None:
     write(repository, LONGER)
     planned, _, _ = target(Path("manifest.yaml"))
@@ -296,7 +292,6 @@ def test_a_tree_that_is_up_to_date_is_checked_where_it_is(repository: Path, kept
         assert place.resolve() == kept.resolve()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "nodes", "is_limited", "is_refused"),
     [
