@@ -10,7 +10,7 @@ WORKERS ?= 2
 SEED    ?= $(shell date +%Y%m%d)
 DEMO    ?= inventories/ml-training
 PART    ?=
-SAMPLE  ?= 4
+SAMPLE  ?= 6
 
 VENV  := .venv
 BIN   := $(VENV)/bin
