@@ -346,6 +346,9 @@ def test_nodes_with_fields_of_their_own_are_where_their_type_is_listed(tmp_path:
 provisioning: {engine: warewulf, images: {h100: trixie, h100-memory-1tib: bookworm}}
 facility:
   deliveries: {first: {types: [h100], bought: 2026-03-01}, more: {types: [h100-memory-1tib], bought: 2027-03-01}}
+storage:
+  fast: {type: local, device: LABEL=a, mount: /fast, node_types: [h100, h100-mig-slices]}
+  scratch: {type: local, device: LABEL=scratch, mount: /scratch, node_types: [h100]}
 """
     path.write_text(_nodes("", "gpus: {mig: slices}", "memory: 1TiB", "") + more, encoding="utf-8")
     compiled = validate(path)
@@ -355,6 +358,8 @@ facility:
     assert dict(compiled.cluster.of(Provisioning).images) == images
     types = {name: delivery.types for name, delivery in compiled.cluster.of(Facility).deliveries.items()}
     assert types == {"first": ("h100", "h100-mig-slices"), "more": ("h100-memory-1tib",)}
+    for entry in compiled.cluster.storage.values():
+        assert entry.node_types == ("h100", "h100-mig-slices", "h100-memory-1tib")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from clustergen.records import record
 
 _MOST_LAYERS = 8
 _SERVICE = "service"
-_BY_TYPE = (("provisioning", "images"), ("facility", "deliveries", "*", "types"))
+_DELIVERED = ("facility", "deliveries", "*", "types")
+_BY_TYPE = (("provisioning", "images"), _DELIVERED, ("storage", "*", "node_types"))
 """Mappings and lists by node type, which hold for nodes of the type that override fields as well."""
 _MOST_LEAVES = 3
 _LONGEST_NAME = 63
@@ -193,10 +194,13 @@ def resolve_overrides(
 
 
 def _refer(root: Node, base: str, name: str) -> None:
-    """A derived type stands beside its base wherever that is listed, unless it is listed itself."""
+    """A derived type stands beside its base wherever that is listed, unless it is listed itself, in any delivery."""
     for path in _BY_TYPE:
         places = list(_at(root, path))
-        for place in places if all(name not in place.value for place in places) else ():
+        listing = [place for place in places if name in place.value]
+        for place in places if not listing or path != _DELIVERED else ():
+            if place in listing:
+                continue
             if isinstance(place.children, dict) and base in place.children:
                 place.children[name], place.value[name] = place.children[base], place.value[base]
                 place.keys[name] = place.keys[base]

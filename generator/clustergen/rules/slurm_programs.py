@@ -49,13 +49,14 @@ def _writable(cluster: Cluster) -> Callable[[str], str | None]:
         for name, entry in entries:
             if is_below(place, entry.mount):
                 shown = f"and the nodes mount '{name}', at {entry.mount}, writable for users"
-                return shown if _is_writable(entry) else None
+                return shown if _is_writable(cluster, entry) else None
         return None
 
     return reason
 
 
-def _is_writable(entry: Entry) -> bool:
+def _is_writable(cluster: Cluster, entry: Entry) -> bool:
     """True if users have a writable file system: a disk is the administrator's, unless it is job scratch."""
     is_read_only = entry.read_only or "ro" in entry.options
-    return not is_read_only and entry.is_shared and any(role in entry.clients for role in _OF_USERS)
+    users = (group for role in _OF_USERS for group in cluster.with_role(role))
+    return not is_read_only and entry.is_shared and any(group.is_client(entry) for group in users)

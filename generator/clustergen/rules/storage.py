@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.catalogue import storage as catalogue
 from clustergen.catalogue.system_paths import mountable, nearest
 from clustergen.cluster.entry import Entry
+from clustergen.cluster.groups import clients_of
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.nodes import unknown_type
 from clustergen.cluster.roles import SERVICE
@@ -50,7 +51,7 @@ def mounts(cluster: Cluster) -> Iterator[Finding]:
                     "mount-twice",
                     path,
                     f"{shared[0].folded} already mounts '{other}' at {place}",
-                    "change mount or clients",
+                    "change mount, clients or node_types",
                 )
         seen.setdefault(place, []).append((name, entry))
         if not any(group.is_client(entry) for group in cluster.groups):
@@ -68,8 +69,17 @@ def node_types(cluster: Cluster, section: Mapping[str, NodeType]) -> Iterator[Fi
     types = {*section, SERVICE}
     for name, entry in cluster.storage.items():
         for index, kind in enumerate(entry.node_types):
+            path: ManifestPath = ("storage", name, "node_types", index)
+            nodes = cluster.of_type.get(kind, ())
             if kind not in types:
-                yield unknown_type(("storage", name, "node_types", index), kind, types)
+                yield unknown_type(path, kind, types)
+            elif nodes and clients_of(cluster, name) and not any(group.is_client(entry) for group in nodes):
+                yield Finding(
+                    "mount-without-clients",
+                    path,
+                    f"no node of type '{kind}' mounts '{name}': none has the role {' or '.join(entry.clients)}",
+                    f"remove '{kind}' from node_types, or add a role of these nodes to clients",
+                )
 
 
 def mount_options(cluster: Cluster) -> Iterator[Finding]:

@@ -47,6 +47,7 @@ def test_a_disk_of_one_node_type_is_mounted_there_alone(tmp_path: Path) -> None:
         ({"node_types": ["gpus"]}, ["node-type-unknown"]),
         ({"node_types": ["service"]}, ["mount-without-clients"]),
         ({"node_types": ["cpu"]}, []),
+        ({"node_types": ["cpu", "service"]}, ["mount-without-clients"]),
     ],
     ids=lambda value: "-".join(value.get("node_types", ["all"])) if isinstance(value, dict) else "",
 )
