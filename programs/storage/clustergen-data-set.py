@@ -21,7 +21,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SETTINGS: dict[str, Any] = json.loads(Path("/etc/clustergen/data-sets.json").read_text(encoding="utf-8"))
+VALUES = Path("/etc/clustergen/data-sets.json")  # of nodes that have the disk
+SETTINGS: dict[str, Any] = json.loads(VALUES.read_text(encoding="utf-8")) if VALUES.exists() else {}
 SPARE = 0.05  # share of the disk that no copy takes
 
 
@@ -31,6 +32,8 @@ class NoCopyError(Exception):
 
 def own_directory() -> Path:
     """The user's directory, which the prolog makes."""
+    if not SETTINGS:
+        raise NoCopyError("this node has no cache of data sets")
     place = Path(SETTINGS["directory"]) / str(os.getuid())
     try:
         status = place.lstat()

@@ -327,6 +327,7 @@ class UserDirectory:
     directory: str
     name: str  # of the user's directory, with UID and USER in place of the user's own; empty: there is none
     options: str = "size=64m,nr_inodes=16k"  # of the tmpfs
+    group: str = "slurm_compute"  # Ansible group of the nodes
 
 
 @record
@@ -335,6 +336,7 @@ class TaskVariable:
 
     name: str
     value: str
+    group: str = "slurm_compute"  # Ansible group of the nodes
     CLAIMED = "name"
 
 

@@ -184,6 +184,11 @@ def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
     return contributed[name] if name in contributed else membership(cluster).get(name, ())
 
 
+def is_in(cluster: Cluster, node_type: NodeType, name: str) -> bool:
+    """True if nodes of a type are in a group."""
+    return any(group in members_of(cluster, name) for group in cluster.of_type[node_type.name])
+
+
 @once_per_cluster
 def membership(cluster: Cluster) -> Mapping[str, tuple[NodeGroup, ...]]:
     """Group → entries of the manifest whose nodes are in it; groups without nodes are left out."""

@@ -9,6 +9,7 @@ from clustergen.cluster.contributions import NodeLibrary, TaskVariable
 from clustergen.cluster.dcgm import job_map, job_metrics
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.gpu_set import GpuSet
+from clustergen.cluster.groups import is_in
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
@@ -34,11 +35,16 @@ def job_scripts(cluster: Cluster) -> Context | None:
     return {"limit_s": _limit(cluster), "admin_group": group} if scripts.prolog or scripts.epilog else None
 
 
-def task_prolog(cluster: Cluster) -> Context | None:
+def task_prolog(cluster: Cluster, node_type: NodeType) -> Context | None:
     """`variables`: NAME=VALUE, with UID for the user's own."""
     scripts = cluster.of(Scripts)
-    variables = tuple(f"{one.name}={one.value}" for one in cluster.needs(TaskVariable))
+    needs = (one for one in cluster.needs(TaskVariable) if is_in(cluster, node_type, one.group))
+    variables = tuple(f"{one.name}={one.value}" for one in needs)
     return {"tmpdir": scripts.tmpdir, "variables": variables} if scripts.task_prolog else None
+
+
+def has_task_prolog(cluster: Cluster) -> bool:
+    return cluster.of(Scripts).task_prolog
 
 
 def _limit(cluster: Cluster) -> int:
@@ -123,14 +129,14 @@ def mount_prolog(cluster: Cluster, entry: Entry) -> dict[str, bool]:
 _VALUES = "etc/clustergen"
 FILES: tuple[File, ...] = (
     File(f"slurm_compute/{_VALUES}/job-scripts.sh", job_scripts, values=True),
-    File(f"slurm_compute/{_VALUES}/task-prolog.sh", task_prolog, values=True),
+    File(f"slurm_compute/{_VALUES}/task-prolog.sh", task_prolog, per="type", values=True),
     File(f"slurm_compute/{_VALUES}/tmpdir.json", tmpdir_values, values=True),
     File(f"gpu_node/{_VALUES}/gpu-scripts.sh", gpu_scripts, values=True, per="type"),
     File(f"mount/{_VALUES}/mount-{{name}}.sh", mount_values, values=True),
     File("mount/etc/slurm/prolog.d/20-mount-{name}", mount_prolog, mode=0o755, program="slurm/mount.sh"),
     script("slurm_compute/etc/slurm/prolog", has_prolog),
     script("slurm_compute/etc/slurm/epilog", has_epilog),
-    File("slurm_compute/etc/slurm/task_prolog", task_prolog, mode=0o755, program="slurm/task_prolog.sh"),
+    File("slurm_compute/etc/slurm/task_prolog", has_task_prolog, mode=0o755, program="slurm/task_prolog.sh"),
     script("gpu_node/etc/slurm/prolog.d/30-gpu", has_gpu_prolog, per_type=True),
     script("gpu_node/etc/slurm/prolog.d/40-job-map", maps_gpus, "slurm/job-map.sh", per_type=True),
     script("compute_only/etc/slurm/epilog.d/20-strays", ends_strays),

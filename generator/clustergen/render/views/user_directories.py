@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.contributions import UserDirectory
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.groups import is_in
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.file import File
 
@@ -22,15 +23,15 @@ class UserDirectories:
     """Directories of root below /run, and options of the tmpfs that each gets."""
 
 
-def in_jobs(cluster: Cluster) -> UserDirectories | None:
+def in_jobs(cluster: Cluster, node_type: NodeType) -> UserDirectories | None:
     """Also where the site has a prolog of its own, which can call the script."""
-    needs = cluster.needs(UserDirectory)
+    needs = [each for each in cluster.needs(UserDirectory) if is_in(cluster, node_type, each.group)]
     places = tuple((each.directory, each.name) for each in needs if each.name)
     mounts = tuple((each.directory, each.options) for each in needs if is_below(each.directory, "/run"))
     return UserDirectories(places, mounts) if places else None
 
 
 FILES: tuple[File, ...] = (
-    File("slurm_compute/etc/slurm/prolog.d/45-user-directories", in_jobs, mode=0o755, program=SOURCE),
-    File("slurm_compute/etc/clustergen/job-directories.sh", in_jobs, values=True),
+    File("slurm_compute/etc/slurm/prolog.d/45-user-directories", in_jobs, per="type", mode=0o755, program=SOURCE),
+    File("slurm_compute/etc/clustergen/job-directories.sh", in_jobs, per="type", values=True),
 )

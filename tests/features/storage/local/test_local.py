@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +56,17 @@ def test_a_disk_of_one_node_type_is_mounted_there_alone(tmp_path: Path) -> None:
 )
 def test_types_of_a_mount_are_those_that_have_the_disk(entry: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
     assert codes_of(mixed(**entry), tmp_path) == codes
+
+
+def test_jobs_on_nodes_without_the_disk_have_no_cache_and_read_the_source(tmp_path: Path) -> None:
+    tree = tree_of(mixed(node_types=["gpu"], data_sets={"size": "1TB"}), tmp_path)
+    variables = {host: text_of(tree, host, "/etc/clustergen/task-prolog.sh") for host in ("c1", "cpu1")}
+    assert ["DATA_SET_CACHE" in text for text in variables.values()] == [True, False]
+    assert "/etc/slurm/prolog.d/45-user-directories" in node_files(tree, "c1")
+    assert "/etc/slurm/prolog.d/45-user-directories" not in node_files(tree, "cpu1")
+    program = tmp_path / "program"
+    program.write_text(text_of(tree, "cpu1", "/usr/local/bin/clustergen-data-set"), encoding="utf-8")
+    run = [sys.executable, program, tmp_path]
+    job = {**os.environ, "SLURM_JOB_ID": "7"}
+    done = subprocess.run(run, capture_output=True, text=True, check=True, env=job)
+    assert (done.stdout, "no cache" in done.stderr) == (f"{tmp_path}\n", True)

@@ -38,7 +38,9 @@ def has_cache(cluster: Cluster) -> bool:
     return caching(cluster) is not None
 
 
+_OF_JOBS = "storage/clustergen-data-set.py"
 FILES = (
     *timed(GROUP, f"storage/{PROGRAM}.py", values),
-    File(f"{GROUP}/usr/local/bin/clustergen-data-set", has_cache, mode=0o755, program="storage/clustergen-data-set.py"),
+    # Also where no disk has the cache: it prints the source's path there, so that a job runs on all nodes.
+    File("slurm_compute/usr/local/bin/clustergen-data-set", has_cache, mode=0o755, program=_OF_JOBS),
 )

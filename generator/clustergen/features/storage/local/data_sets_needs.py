@@ -24,12 +24,12 @@ def groups(cluster: Cluster) -> Iterator[Group]:
 
 def directories(cluster: Cluster) -> Iterator[UserDirectory]:
     if (entry := caching(cluster)) and entry.data_sets:
-        yield UserDirectory(entry.data_sets.directory, "UID")
+        yield UserDirectory(entry.data_sets.directory, "UID", group=GROUP)
 
 
 def variables(cluster: Cluster) -> Iterator[TaskVariable]:
     if (entry := caching(cluster)) and entry.data_sets:
-        yield TaskVariable("DATA_SET_CACHE", f"{entry.data_sets.directory}/UID")
+        yield TaskVariable("DATA_SET_CACHE", f"{entry.data_sets.directory}/UID", GROUP)
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:
