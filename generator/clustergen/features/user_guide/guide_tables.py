@@ -133,9 +133,12 @@ def storage_table(cluster: Cluster, site: JobSite) -> Table:
 def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
     shared = shared_with_jobs(cluster, site.kind)
     login = {name for group in users_groups(cluster) for name in visible(cluster, group)}
-    jobs = {name for group in cluster.compute for name in visible(cluster, group)}
     for name, entry in cluster.storage.items():
-        places = [word for word, names in (("login nodes", login), ("compute nodes", jobs)) if name in names]
+        places = ["login nodes"] if name in login else []
+        seeing = [group for group in cluster.compute if name in visible(cluster, group)]
+        if seeing:
+            hosts = [host for group in seeing for host in group.hosts] if len(seeing) < len(cluster.compute) else []
+            places.append(f"compute nodes {compress(hosts)}".rstrip())
         if not places:
             continue
         served = _is_served(cluster, entry)
