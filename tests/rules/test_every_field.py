@@ -20,7 +20,6 @@ from strategies.trees import COMPUTE, HEAD, MANIFEST, codes_of, manifest
 NO_FILE = {
     "extends": "extends-invalid",
     "manage": "setting-unused",
-    "node_types.*.like": "like-invalid",
     "networks.bmc.interface": "network-value-unused",
     "catalogue.systems.*.power.psu": "psu-too-small",
     "catalogue.systems.*.power.redundant": "psu-redundancy",

@@ -68,7 +68,7 @@ def local_disk_missing(cluster: Cluster, section: Mapping[str, NodeType]) -> Ite
                     ("node_types", kind),
                     f"nodes of type '{kind}' mount '{name}' ({entry.device}) and list no scratch disk, as others do;"
                     " without it slurmd does not start there",
-                    "add it to disks with use: scratch, or leave the type out: write"
-                    f" storage: {{{name}: {{node_types: [{', '.join(kept)}]}}}}",
+                    "add it to disks with use: scratch, or leave the type out: add"
+                    f" node_types: [{', '.join(kept)}] to storage.{name}",
                     key=True,
                 )
