@@ -133,11 +133,12 @@ def storage_table(cluster: Cluster, site: JobSite) -> Table:
 def _storage_rows(cluster: Cluster, site: JobSite) -> Iterator[dict[str, str]]:
     shared = shared_with_jobs(cluster, site.kind)
     login = {name for group in users_groups(cluster) for name in visible(cluster, group)}
+    jobs = [(group, visible(cluster, group)) for group in cluster.compute]
     for name, entry in cluster.storage.items():
         places = ["login nodes"] if name in login else []
-        seeing = [group for group in cluster.compute if name in visible(cluster, group)]
+        seeing = [group for group, names in jobs if name in names]
         if seeing:
-            hosts = [host for group in seeing for host in group.hosts] if len(seeing) < len(cluster.compute) else []
+            hosts = [host for group in seeing for host in group.hosts] if len(seeing) < len(jobs) else []
             places.append(f"compute nodes {compress(hosts)}".rstrip())
         if not places:
             continue
