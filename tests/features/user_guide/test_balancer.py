@@ -65,7 +65,7 @@ print("one:", *(ask() for _ in range(4)), flush=True)
 STAND_INS = {
     "scontrol": "printf 'n1\\nn2\\n'",
     "srun": 'while [[ $1 == -* ]]; do shift; done; [[ $1 != mkdir && $1 != rm ]] || exec "$@"\n'
-    'for node in n1 n2; do SLURMD_NODENAME=$node "$@" & echo $! >/tmp/$node.pid; done; wait',
+    'for node in n1 n2; do SLURMD_NODENAME=$node "$@" & done; wait',
     "vllm": 'echo $$ >/tmp/$SLURMD_NODENAME.pid; exec python3 /job/server.py "$@"',
     "python3": 'if [[ $1 == -m ]]; then exec /usr/bin/python3 /job/client.py; else exec /usr/bin/python3 "$@"; fi',
 }
