@@ -183,7 +183,7 @@ SITES: dict[str, tuple[str, Files]] = {
         "24.11",
         _conf(
             plugstack_conf="needed /usr/lib/a.so\nrequired\noptional /usr/lib/a\ninclude\ninclude /opt/x.conf\n"
-            "include gone.conf\ninclude plugstack.conf\n"
+            "include ../x.conf\ninclude gone.conf\ninclude plugstack.conf\n"
         ),
     ),
     "files of a plugstack that include each other": (

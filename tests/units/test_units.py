@@ -246,7 +246,8 @@ def test_a_bare_number_has_the_unit_of_its_field() -> None:
     values = {"memory": "1GiB", "limit": 120, "grace": 120, "period": 120}
     machine = Machine.model_validate(values)
     assert (machine.limit, machine.grace, machine.period) == (Duration(7200), Duration(120), 120)
-    assert Machine.model_validate({**values, "grace": "120", "limit": "120"}) == machine
+    for text in ("120", " 120 "):
+        assert Machine.model_validate({**values, "grace": text, "limit": text, "period": text}) == machine
     assert Machine.model_validate({**values, "grace": "2min", "limit": "2h", "period": "2min"}) == machine
 
 

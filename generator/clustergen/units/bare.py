@@ -64,9 +64,10 @@ class Bare:
             return value
         try:
             refuse_leading_zero(value)
-            if value.isascii() and value.isdigit() and len(value) < 10:
-                return int(value)
-            seconds = seconds_of(value.strip(), "minute")
+            text = value.strip()
+            if text.isascii() and text.isdigit() and len(text) < 10:
+                return int(text)
+            seconds = seconds_of(text, None)  # no bare number
             if seconds is None:
                 raise UnitError(f"{value} is not a valid duration", LIMITED, is_general=True)
         except UnitError as err:
