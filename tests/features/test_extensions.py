@@ -426,6 +426,10 @@ BROKEN |= {
     "finds an unknown code": ({"rules": RULES.replace('"motd-loud"', '"no-code"')}, "there is no code 'no-code'"),
     "finds without a message": ({"rules": RULES.replace('"the message shouts"', "None")}, "Finding: message is None"),
     "has a rule that is none": ({"rules": RULES.replace("Iterator[Finding]", "list")}, "rules: motd_loud is no rule"),
+    "has a rule without types": (
+        {"rules": RULES.replace("_: Cluster, section: Motd) -> Iterator[Finding]", "cluster, section)")},
+        "rules: motd_loud is no rule",
+    ),
     "contributes a number": (
         {"needs": NEEDS.replace('SlurmTopic("slurm.conf", "Message of the day", keys)', "5")},
         "5 is no",

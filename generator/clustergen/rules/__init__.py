@@ -23,7 +23,7 @@ from clustergen.manifest.model import Manifest
 from clustergen.manifest.places import section_for
 
 Rule = Callable[..., Iterator[Finding]]
-_TYPES = "Cluster", "Iterator[Finding]"
+_TYPES = ["Cluster", "Iterator[Finding]"]
 _DIRECTORY = Path(__file__).parent
 
 
@@ -41,7 +41,7 @@ def rules_of(module: ModuleType) -> Iterator[Rule]:
         if is_own and not name.startswith("_"):
             types = [wording(kind) for kind in value.__annotations__.values()]
             records = argument_types(value)[1 + ("section" in value.__annotations__) :]
-            if (types[0], types[-1]) == _TYPES and all(hasattr(kind, "__record_fields__") for kind in records):
+            if [*types[:1], *types[-1:]] == _TYPES and all(hasattr(kind, "__record_fields__") for kind in records):
                 yield value
             elif name != "reached" and extension_of(module.__name__):
                 with Attributed(module.__name__):
