@@ -2,7 +2,7 @@
 
 `python -m strategies.answers`, run in tests/, asks the programs of the cases of a table, with the names of some cases
 those alone. An answer belongs to its question: the script with its arguments, and the files that lie in the sandbox.
-Another question has no answer, so whoever changes it asks the programs again.
+A changed question has no answer until the programs are asked again.
 """
 
 from __future__ import annotations

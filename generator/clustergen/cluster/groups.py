@@ -184,9 +184,10 @@ def members_of(cluster: Cluster, name: str) -> tuple[NodeGroup, ...]:
     return contributed[name] if name in contributed else membership(cluster).get(name, ())
 
 
-def is_in(cluster: Cluster, node_type: NodeType, name: str) -> bool:
-    """True if nodes of a type are in a group."""
-    return any(group in members_of(cluster, name) for group in cluster.of_type[node_type.name])
+@once_per_cluster
+def types_in(cluster: Cluster, name: str) -> frozenset[str]:
+    """Names of the types of nodes in a group."""
+    return frozenset(group.type.name for group in members_of(cluster, name))
 
 
 @once_per_cluster

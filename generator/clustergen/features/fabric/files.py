@@ -130,7 +130,7 @@ def script(cluster: Cluster) -> Context | None:
 
 
 def network_manager(cluster: Cluster, node_type: NodeType) -> Context | None:
-    """NetworkManager asks DHCP on every interface that nobody told it about."""
+    """NetworkManager asks DHCP on every interface for which it has no file."""
     if node_type.os.fact("network") != "networkmanager":
         return None
     rows = _rows(cluster, node_type)

@@ -9,7 +9,7 @@ from clustergen.cluster.contributions import NodeLibrary, TaskVariable
 from clustergen.cluster.dcgm import job_map, job_metrics
 from clustergen.cluster.entry import Entry, is_needed_by_jobs
 from clustergen.cluster.gpu_set import GpuSet
-from clustergen.cluster.groups import is_in
+from clustergen.cluster.groups import types_in
 from clustergen.cluster.host import NodeLogins
 from clustergen.cluster.model import Cluster, NodeType, once_per_cluster
 from clustergen.cluster.slurm.jobs import Scripts
@@ -38,7 +38,7 @@ def job_scripts(cluster: Cluster) -> Context | None:
 def task_prolog(cluster: Cluster, node_type: NodeType) -> Context | None:
     """`variables`: NAME=VALUE, with UID for the user's own."""
     scripts = cluster.of(Scripts)
-    needs = (one for one in cluster.needs(TaskVariable) if is_in(cluster, node_type, one.group))
+    needs = (one for one in cluster.needs(TaskVariable) if node_type.name in types_in(cluster, one.group))
     variables = tuple(f"{one.name}={one.value}" for one in needs)
     return {"tmpdir": scripts.tmpdir, "variables": variables} if scripts.task_prolog else None
 

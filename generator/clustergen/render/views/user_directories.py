@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clustergen.catalogue.system_paths import is_below
 from clustergen.cluster.contributions import UserDirectory
-from clustergen.cluster.groups import is_in
+from clustergen.cluster.groups import types_in
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.records import record
 from clustergen.render.file import File
@@ -25,7 +25,7 @@ class UserDirectories:
 
 def in_jobs(cluster: Cluster, node_type: NodeType) -> UserDirectories | None:
     """Also where the site has a prolog of its own, which can call the script."""
-    needs = [each for each in cluster.needs(UserDirectory) if is_in(cluster, node_type, each.group)]
+    needs = [each for each in cluster.needs(UserDirectory) if node_type.name in types_in(cluster, each.group)]
     places = tuple((each.directory, each.name) for each in needs if each.name)
     mounts = tuple((each.directory, each.options) for each in needs if is_below(each.directory, "/run"))
     return UserDirectories(places, mounts) if places else None
