@@ -21,6 +21,22 @@ _PLAY = """\
     - ansible.builtin.shell: echo $$ >{place}.new; mv {place}.new {place}; exec sleep 60
       check_mode: false
 """
+# Each worker loads it, and is then as slow between one signal and the next as on a busy machine.
+_SLOW = """\
+import os, time
+from ansible.plugins.callback import CallbackBase
+
+def slowly(*arguments, killpg=os.killpg):
+    time.sleep(0.3)
+    killpg(*arguments)
+
+os.killpg = slowly
+
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "slow"
+"""
 _CALLS = {"apply": "run(Path('.'), {arguments})", "plan": "check(Path('.'), {arguments}, print)"}
 
 
@@ -36,6 +52,9 @@ def is_running(pid: int) -> bool:
 def test_a_terminated_command_takes_the_playbook_along(verb: str, tmp_path: Path) -> None:
     place = tmp_path / "pid"
     (tmp_path / "site.yml").write_text(_PLAY.format(place=place), encoding="utf-8")
+    (tmp_path / "callbacks").mkdir()
+    (tmp_path / "callbacks/slow.py").write_text(_SLOW, encoding="utf-8")
+    (tmp_path / "ansible.cfg").write_text("[defaults]\ncallback_plugins = callbacks\n", encoding="utf-8")
     call = _CALLS[verb].format(arguments=["-e", "ansible_python_interpreter=/usr/bin/python3"])
     program = f"from pathlib import Path; from clustergen.apply import playbook; playbook.{call}"
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:

@@ -26,6 +26,10 @@ _TITLE = re.compile(r"(\S.*)  \[\d+ s\]")  # a task, with the same
 _FAILURE = re.compile(r"  (\S+) +(unreachable|failed): (.*)")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
+# Ansible sends its workers SIGTERM twice after an interruption; the second may end one that has not yet passed the
+# first on to the programs that it began. Within these tenths of a second a worker ends by itself.
+_PATIENCE = {"ANSIBLE_WORKER_SHUTDOWN_POLL_COUNT": "50"}
+
 NOTHING_RAN = (1, 5)
 """Exit statuses of ansible-playbook that got no hosts, or options it does not know."""
 
@@ -54,7 +58,8 @@ class Check:
 def run(tree: Path, arguments: Sequence[str]) -> int:
     """Runs the playbook on this terminal; its exit status. An interruption is left to ansible-playbook to end."""
     interrupted = False
-    with subprocess.Popen(_command(arguments), cwd=tree) as process, _passing_on(process):
+    environment = {**os.environ, **_PATIENCE}
+    with subprocess.Popen(_command(arguments), cwd=tree, env=environment) as process, _passing_on(process):
         while True:
             try:
                 status = process.wait()
@@ -87,7 +92,7 @@ def _passing_on(process: subprocess.Popen[Any]) -> Iterator[None]:
 
 def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, colour: bool = False) -> Check:
     """Runs the playbook in check mode, which changes nothing; `echo` gets each line of its output."""
-    environment = {**os.environ, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
+    environment = {**os.environ, **_PATIENCE, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
     if colour:
         environment["ANSIBLE_FORCE_COLOR"] = "true"
     lines: list[str] = []
