@@ -74,7 +74,15 @@ def validate(path: Path, name: str | None = None, raw: bytes | None = None, site
         rejected = {item.place for item in hidden or () if item.severity is Severity.ERROR}
         more = [item for item in more if item.code != "type-wrong" or item.place not in rejected]
         listed = tuple(in_file_order([*diagnostics, *more, *(hidden or of_types)]))
-        return Compiled(source, None, listed, hidden is None, meant, remainder, left_out)
+        return Compiled(
+            source=source,
+            cluster=None,
+            diagnostics=listed,
+            is_partial=hidden is None,
+            meant=meant,
+            remainder=remainder,
+            left_out=left_out,
+        )
     if excess := too_many_names(manifest):
         return Compiled(source, None, tuple(in_file_order([*diagnostics, *source.diagnose([excess])])))
     cluster, findings = _judged(manifest)
@@ -194,7 +202,14 @@ def render(compiled: Compiled, path: Path, site: Path | None = None) -> tuple[Tr
     ordered = dict(sorted(files.items()))
     hosts = {name: tuple(h for g in members for h in g.hosts) for name, members in builder.members.items()}
     meaning = compiled.source.meaning
-    return Tree(ordered, hosts, path.name, meaning, hardware(cluster), _extensions(cluster, files)), tuple(diagnostics)
+    return Tree(
+        files=ordered,
+        groups=hosts,
+        manifest_name=path.name,
+        manifest_meaning=meaning,
+        hardware=hardware(cluster),
+        extensions=_extensions(cluster, files),
+    ), tuple(diagnostics)
 
 
 def _extensions(cluster: Cluster, rendered: Mapping[str, RenderedFile]) -> dict[str, str]:

@@ -131,7 +131,14 @@ def result(status: int, lines: Sequence[str]) -> Check:
     reports = [match.groups() for line in lines[:banner] if (match := _FAILURE.fullmatch(line))]
     causes = {host: f"{outcome}: {text}" for host, outcome, text in reports if host in failed}
     answers = json.dumps([sorted(recap.items()), _answers(lines[:banner])])
-    return Check(status, unchanged, changed, failed, causes, sha256(answers.encode()).hexdigest())
+    return Check(
+        status=status,
+        unchanged=unchanged,
+        changed=changed,
+        failed=failed,
+        causes=causes,
+        fingerprint=sha256(answers.encode()).hexdigest(),
+    )
 
 
 def _answers(lines: Sequence[str]) -> list[list[list[str]]]:

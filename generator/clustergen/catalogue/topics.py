@@ -164,12 +164,12 @@ TOPICS = {
     topic.name: topic
     for topic in (
         Topic(
-            "systems",
-            "servers with their GPUs",
-            "node_types.NAME.system",
-            _systems,
-            _system,
-            (
+            name="systems",
+            summary="servers with their GPUs",
+            field="node_types.NAME.system",
+            rows=_systems,
+            find=_system,
+            columns=(
                 Column("system", lambda row: row.id, is_code=True),
                 Column("product", lambda row: row.name),
                 Column(
@@ -183,12 +183,12 @@ TOPICS = {
             ),
         ),
         Topic(
-            "gpus",
-            "GPUs",
-            "node_types.NAME.gpus.model",
-            lambda: hardware.gpus().values(),
-            hardware.gpu,
-            (
+            name="gpus",
+            summary="GPUs",
+            field="node_types.NAME.gpus.model",
+            rows=lambda: hardware.gpus().values(),
+            find=hardware.gpu,
+            columns=(
                 Column("GPU", lambda row: row.id, is_code=True),
                 Column("driver's name", lambda row: row.nvml_name, ("nvml_name",)),
                 Column("Slurm type", lambda row: row.gres_type, is_code=True),
@@ -199,12 +199,12 @@ TOPICS = {
             title=lambda row: row.nvml_name,
         ),
         Topic(
-            "nics",
-            "network adapters",
-            "node_types.NAME.nics[].model",
-            lambda: hardware.nics().values(),
-            hardware.nic,
-            (
+            name="nics",
+            summary="network adapters",
+            field="node_types.NAME.nics[].model",
+            rows=lambda: hardware.nics().values(),
+            find=hardware.nic,
+            columns=(
                 Column("NIC", lambda row: row.id, is_code=True),
                 Column("product", lambda row: row.name),
                 Column("fastest port", lambda row: _count(row.max_gbit, "Gb/s"), ("max_gbit",)),
@@ -213,12 +213,12 @@ TOPICS = {
             ),
         ),
         Topic(
-            "switches",
-            "switches of the fabric",
-            "networks.fabric.switches[].model",
-            _fabric_switches,
-            hardware.switch,
-            (
+            name="switches",
+            summary="switches of the fabric",
+            field="networks.fabric.switches[].model",
+            rows=_fabric_switches,
+            find=hardware.switch,
+            columns=(
                 Column("switch", lambda row: row.id, is_code=True),
                 Column("fabric", lambda row: row.fabric),
                 Column("ports", _switch_ports, ("ports", "port_gbit", "splits")),
@@ -230,12 +230,12 @@ TOPICS = {
             title=lambda row: row.model,
         ),
         Topic(
-            "rates",
-            "names of link rates",
-            "networks.fabric.rate",
-            lambda: hardware.link_rates().values(),
-            hardware.link_rate,
-            (
+            name="rates",
+            summary="names of link rates",
+            field="networks.fabric.rate",
+            rows=lambda: hardware.link_rates().values(),
+            find=hardware.link_rate,
+            columns=(
                 Column("rate", lambda row: row.name, is_code=True),
                 Column("fabric", lambda row: row.fabric),
                 Column("per direction", lambda row: _count(row.gbit, "Gb/s"), ("gbit",)),
@@ -245,12 +245,12 @@ TOPICS = {
             title=lambda row: f"{row.gbit} Gb/s per direction",
         ),
         Topic(
-            "mig",
-            "MIG profiles by family of GPUs",
-            "gpu.mig_plans.NAME",
-            _mig_rows,
-            _mig_row,
-            (
+            name="mig",
+            summary="MIG profiles by family of GPUs",
+            field="gpu.mig_plans.NAME",
+            rows=_mig_rows,
+            find=_mig_row,
+            columns=(
                 Column("family:profile", _mig_id, is_code=True),
                 Column("per GPU", lambda row: str(row.max_count), ("max_count",)),
                 Column("compute slices", lambda row: str(row.compute), ("compute",)),
@@ -262,12 +262,12 @@ TOPICS = {
             aliases=lambda row: (),
         ),
         Topic(
-            "os",
-            "operating systems of the nodes",
-            "os",
-            lambda: operating_systems().values(),
-            operating_system,
-            (
+            name="os",
+            summary="operating systems of the nodes",
+            field="os",
+            rows=lambda: operating_systems().values(),
+            find=operating_system,
+            columns=(
                 Column("os", lambda row: row.id, is_code=True),
                 Column("codename", lambda row: row.fact("codename"), ("codename",)),
                 Column("Slurm", _os_packages, ("slurm", "slurm_archive")),
@@ -278,12 +278,12 @@ TOPICS = {
             aliases=lambda row: (),
         ),
         Topic(
-            "slurm",
-            "releases of Slurm",
-            "slurm.version",
-            _releases,
-            _release,
-            (
+            name="slurm",
+            summary="releases of Slurm",
+            field="slurm.version",
+            rows=_releases,
+            find=_release,
+            columns=(
                 Column("release", lambda row: row.id, is_code=True),
                 Column("talks to", lambda row: ", ".join(row.accepts)),
                 Column("shipped by", lambda row: ", ".join(row.distributions)),

@@ -183,13 +183,15 @@ class TypeResolver:
                     number, rail = (rail if number is None else number), rail + 1
                 model = parts.nic(nic.model) if nic.model else None
                 yield Port(
-                    nic.device,
-                    nic.interface,
-                    nic.network,
-                    number,
-                    nic.numa,
-                    nic.pci,
-                    _rate(model, model.max_gbit, ethernet=ethernet and nic.network == "fabric") if model else None,
+                    device=nic.device,
+                    interface=nic.interface,
+                    network=nic.network,
+                    rail=number,
+                    numa=nic.numa,
+                    pci=nic.pci,
+                    max_gbit=_rate(model, model.max_gbit, ethernet=ethernet and nic.network == "fabric")
+                    if model
+                    else None,
                     connector=nic.connector or (model.connector if model else ""),
                     connector_options=model.connector_options if model and not nic.connector else (),
                     driver=_driver(model),
@@ -318,13 +320,13 @@ def _bmc_ports(system: System | None) -> tuple[Port, ...]:
     """Ports of the management controller, named as printed on the machine. The node's own system does not see them."""
     return tuple(
         Port(
-            port.label,
-            None,
-            "bmc",
-            None,
-            None,
-            None,
-            port.gbit,
+            device=port.label,
+            interface=None,
+            network="bmc",
+            rail=None,
+            numa=None,
+            pci=None,
+            max_gbit=port.gbit,
             label=port.label,
             cage=port.cage,
             connector=port.connector,

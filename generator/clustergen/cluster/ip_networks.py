@@ -29,22 +29,42 @@ def ip_networks(cluster: Cluster) -> tuple[IpNetwork, ...]:
     """Management, storage, and the fabric: one for each rail that has addresses, or a network of its own."""
     networks = cluster.networks
     management, storage, fabric = networks.management, networks.storage, networks.fabric
-    result = [IpNetwork("management", "management", None, management.cidr, "", management.domain, False)]
+    result = [
+        IpNetwork(
+            name="management",
+            key="management",
+            rail=None,
+            cidr=management.cidr,
+            suffix="",
+            domain=management.domain,
+            routed=False,
+        )
+    ]
     if storage is not None:
         routed = storage.gateway is not None
-        result.append(IpNetwork("storage", "storage", None, storage.cidr, "-st", storage.domain, routed))
+        result.append(
+            IpNetwork(
+                name="storage",
+                key="storage",
+                rail=None,
+                cidr=storage.cidr,
+                suffix="-st",
+                domain=storage.domain,
+                routed=routed,
+            )
+        )
     if fabric is not None:
         rails = max(1, len(fabric.rails), *(len(group.fabric) for group in cluster.groups))
         for rail in range(rails):
             result.append(
                 IpNetwork(
-                    "fabric" if rails == 1 else f"rail {rail}",
-                    "fabric",
-                    rail,
-                    rail_network(fabric, rail),
-                    rail_suffix(fabric, rail),
-                    fabric.domain,
-                    rail_gateway(fabric, rail) is not None,
+                    name="fabric" if rails == 1 else f"rail {rail}",
+                    key="fabric",
+                    rail=rail,
+                    cidr=rail_network(fabric, rail),
+                    suffix=rail_suffix(fabric, rail),
+                    domain=fabric.domain,
+                    routed=rail_gateway(fabric, rail) is not None,
                 )
             )
     return tuple(result)

@@ -68,7 +68,16 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     slurm = cluster.slurm
     if slurm.accounting_hosts and cluster.of(Accounting).has_password:
         form, effect = "StoragePass={}\n", "restart-slurmdbd"
-        yield Secret("slurmdbd", PASSWORD_FILE, ("slurm_accounting",), slurm.user, "0600", "given", form, effect)
+        yield Secret(
+            "slurmdbd",
+            PASSWORD_FILE,
+            ("slurm_accounting",),
+            owner=slurm.user,
+            mode="0600",
+            origin="given",
+            form=form,
+            effect=effect,
+        )
 
 
 def _wake_variables(cluster: Cluster) -> Iterator[Variables]:

@@ -49,7 +49,7 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     for name, entry in cluster.storage.items():
         if (file := entry.secret) and clients_of(cluster, name):
             servers = (entry_group("serve", name),) if entry.server_hosts else ()
-            yield Secret(name, file.path, (mount_group(name), *servers), "root", file.mode, "given")
+            yield Secret(name, file.path, (mount_group(name), *servers), owner="root", mode=file.mode, origin="given")
     yield from _secrets_of_servers(cluster)
 
 
@@ -60,4 +60,4 @@ def _secrets_of_servers(cluster: Cluster) -> Iterator[Secret]:
         for secret in entry.server_secrets:
             groups.setdefault(secret, []).append(entry_group("serve", name))
     for (name, file), members in groups.items():
-        yield Secret(name, file.path, tuple(members), "root", file.mode, "given")
+        yield Secret(name, file.path, tuple(members), owner="root", mode=file.mode, origin="given")

@@ -94,7 +94,18 @@ def ports_in(node_type: NodeType, network: str, most: int | None = None) -> dict
     """
     ports = node_type.bmc_ports if network == "bmc" else [port for port in node_type.ports if port.network == network]
     if not ports and network in ("management", "bmc"):
-        return {0: Port(network, None, network, None, None, None, None, connector="rj45")}
+        return {
+            0: Port(
+                device=network,
+                interface=None,
+                network=network,
+                rail=None,
+                numa=None,
+                pci=None,
+                max_gbit=None,
+                connector="rj45",
+            )
+        }
     by_rail = {index if port.rail is None else port.rail: port for index, port in enumerate(ports)}
     return by_rail if most is None else {rail: port for rail, port in by_rail.items() if rail < most}
 

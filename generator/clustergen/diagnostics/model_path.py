@@ -74,7 +74,9 @@ def _resolve(model: type[BaseModel], loc: tuple[str | int, ...]) -> tuple[tuple[
             kind = _inner(kind, part)
             kept.append(index)
     is_union = branch is not None and len(branch[0]) == len(kept)
-    return tuple(kept), Located((), _plain(kind)[0], owner, False, branch, union if is_union else kind)
+    return tuple(kept), Located(
+        path=(), kind=_plain(kind)[0], owner=owner, is_key=False, branch=branch, declared=union if is_union else kind
+    )
 
 
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:

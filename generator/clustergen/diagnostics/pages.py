@@ -114,7 +114,9 @@ def examples(markdown: str) -> Examples | str:
         wrong, output, right = blocks["Wrong", kind], blocks["Wrong", "text"], blocks["Right", kind]
     except KeyError as err:
         raise ValueError(f"the page has no {err.args[0][1]} block under '## {err.args[0][0]}'") from None
-    return Examples(wrong, output, right, verb, files["Wrong"], files["Right"])
+    return Examples(
+        wrong=wrong, output=output, right=right, verb=verb, wrong_files=files["Wrong"], right_files=files["Right"]
+    )
 
 
 def with_header(markdown: str, code: Code) -> str:

@@ -405,7 +405,14 @@ class _Translator:
         hint = context.get("hint") or self._of_parent(at.path, error["input"])
         if bare_of(at.declared) and context.get("is_general"):
             hint = duration_hint(at.declared)
-        return Finding(code, at.path, f"{self._subject(at)}{separator}{message}", hint, at.is_key, span)
+        return Finding(
+            code=code,
+            path=at.path,
+            message=f"{self._subject(at)}{separator}{message}",
+            hint=hint,
+            key=at.is_key,
+            at=span,
+        )
 
     def _union(self, path: ManifestPath, branches: Mapping[str, list[tuple[_Error, Located]]]) -> Iterator[Finding]:
         """One voice of a plain union: the branch that fits best, or one sentence when the type fits none."""

@@ -51,13 +51,13 @@ def cable_groups(changes: Iterable[CableChange]) -> list[CableGroup]:
 def _group(members: Sequence[CableChange]) -> CableGroup:
     first = members[0]
     return CableGroup(
-        first.kind,
-        first.cable.network,
-        len(members),
-        folded(change.cable.a[0] for change in members),
-        folded((change.old or change.cable).b[0] for change in members),
-        folded((change.new or change.cable).b[0] for change in members),
-        tuple(Counter(map(_carried_by, members)).items()),
+        kind=first.kind,
+        network=first.cable.network,
+        number=len(members),
+        a=folded(change.cable.a[0] for change in members),
+        b=folded((change.old or change.cable).b[0] for change in members),
+        b_new=folded((change.new or change.cable).b[0] for change in members),
+        kinds=tuple(Counter(map(_carried_by, members)).items()),
     )
 
 

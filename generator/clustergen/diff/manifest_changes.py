@@ -42,7 +42,11 @@ def compare_manifests(old: Source, new: Source) -> tuple[ManifestChange, ...]:
         before = None if old_path is None else text_at(old, old_path)
         after = None if new_path is None else text_at(new, new_path)
         place = source.place(path, key=new_path is None or old_path is None)
-        values.append(ManifestChange(path, label(source.data, path), before, after, place, old_path))
+        values.append(
+            ManifestChange(
+                path=path, label=label(source.data, path), old=before, new=after, place=place, old_path=old_path
+            )
+        )
     return tuple(sorted(values, key=lambda change: (change.new is None, change.place or Place(""))))
 
 

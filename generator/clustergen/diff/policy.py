@@ -74,7 +74,17 @@ def policy_changes(
 def _stated(before: Settings, after: Settings, effect: Effect) -> Iterator[Change]:
     def change(entity: Entity, key: str, old: str | None, new: str | None) -> Change:
         kind, name = entity
-        return Change(VALUES, kind, (effect,), "", name, key, old, new, source="sacctmgr(1)")
+        return Change(
+            file=VALUES,
+            kind=kind,
+            effects=(effect,),
+            reason="",
+            name=name,
+            key=key,
+            old=old,
+            new=new,
+            source="sacctmgr(1)",
+        )
 
     kept = () if manages_qos(after) else RIGHTS
     for entity in {**before, **after}:

@@ -109,8 +109,19 @@ def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
     parts = _parts(old, new)
     if not (cables or devices or feeds or parts or specified or longer):
         return None
-    ports_left, interrupted = _ports_left(old, new, cables), _interrupted(old, new, cables, devices)
-    return RoomChanges(devices, cables, feeds, ports_left, parts, specified, longer, *interrupted)
+    recabled, recabled_bmc, narrowed = _interrupted(old, new, cables, devices)
+    return RoomChanges(
+        devices=devices,
+        cables=cables,
+        feeds=feeds,
+        ports_left=_ports_left(old, new, cables),
+        parts=parts,
+        specified=specified,
+        longer=longer,
+        recabled=recabled,
+        recabled_bmc=recabled_bmc,
+        narrowed=narrowed,
+    )
 
 
 def _tables(side: Tables) -> bool:

@@ -72,13 +72,13 @@ class Snapshot:
 def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot:
     files = {
         file.path: NodeFile(
-            file.target,
-            file.group,
-            f"{file.mode:04o}",
-            f"{file.owner}:{file.owner_group}",
-            file.effect,
-            file.sha256,
-            lambda content=file.content: content,  # type: ignore[misc]
+            target=file.target,
+            group=file.group,
+            mode=f"{file.mode:04o}",
+            owner=f"{file.owner}:{file.owner_group}",
+            effect=file.effect,
+            sha256=file.sha256,
+            content=lambda content=file.content: content,  # type: ignore[misc]
         )
         for file in tree
         if file.group is not None and file.target is not None
@@ -86,7 +86,15 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
     texts = {file.path: file.content.decode() for file in tree if _is_compared(file.path)}
     variables = {file.path: file.content.decode() for file in tree if file.path.startswith(_VARIABLES)}
     inventory = of_cluster(cluster, tree.groups)
-    return Snapshot(name, inventory, files, texts, variables, source, hardware=tree.hardware)
+    return Snapshot(
+        name=name,
+        inventory=inventory,
+        files=files,
+        texts=texts,
+        variables=variables,
+        source=source,
+        hardware=tree.hardware,
+    )
 
 
 def _is_compared(path: str) -> bool:
@@ -126,20 +134,29 @@ def _of_directory(name: str, directory: Path, commit: str) -> Snapshot:
         what = f"{LOCK} or the inventory is not in clustergen's format"
         raise ClustergenError(f"{name}: {what}: {_message(err)}", "render the tree again") from None
     hardware = {group: read_hardware(group, entry) for group, entry in lock["hardware"].items()}
-    return Snapshot(name, inventory, files, texts, variables, _manifest(name, directory, lock), commit, hardware)
+    return Snapshot(
+        name=name,
+        inventory=inventory,
+        files=files,
+        texts=texts,
+        variables=variables,
+        source=_manifest(name, directory, lock),
+        commit=commit,
+        hardware=hardware,
+    )
 
 
 def _node_file(path: Path, entry: Entry) -> NodeFile:
     """The file as it is on disk: a tree that was edited by hand is compared with its edits."""
     content = regular_file.read(path, FILE_LIMIT)
     return NodeFile(
-        entry["target"],
-        entry["group"],
-        entry["mode"],
-        entry["owner"],
-        read(entry["effect"]),
-        sha256(content).hexdigest(),
-        lambda: content,
+        target=entry["target"],
+        group=entry["group"],
+        mode=entry["mode"],
+        owner=entry["owner"],
+        effect=read(entry["effect"]),
+        sha256=sha256(content).hexdigest(),
+        content=lambda: content,
     )
 
 

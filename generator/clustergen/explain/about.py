@@ -79,13 +79,13 @@ def about(text: str) -> About | str:
     if info is None:
         return ""
     return About(
-        tuple(steps),
-        info.description or "",
-        tuple(dict.fromkeys(_forms(info.annotation))),
-        tuple(dict.fromkeys((*_units(info.annotation), *_bare(info.metadata)))),
-        info.is_required(),
-        None if info.is_required() or models else info.get_default(call_default_factory=True),
-        tuple(_keys(models)),
+        steps=tuple(steps),
+        help=info.description or "",
+        forms=tuple(dict.fromkeys(_forms(info.annotation))),
+        units=tuple(dict.fromkeys((*_units(info.annotation), *_bare(info.metadata)))),
+        required=info.is_required(),
+        default=None if info.is_required() or models else info.get_default(call_default_factory=True),
+        fields=tuple(_keys(models)),
     )
 
 

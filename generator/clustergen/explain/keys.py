@@ -31,9 +31,9 @@ class KeyPlace:
     names: tuple[str, ...]
     """Today's names: the key itself, or what an old name stands for."""
     fields: tuple[str, ...]
-    derived: str | None
+    derived: str | None = None
     """The source of a key that has no field."""
-    options: str | None
+    options: str | None = None
     """Where the manifest passes the key through."""
 
     @property
@@ -69,7 +69,15 @@ def _of_slurms_files(word: str) -> Iterator[KeyPlace]:
         if (key := slurm.key(file, word, block)) is not None:
             fields = tuple(dict.fromkeys(full(block, row.path) for row in fields_of(file, block, word)))
             current, derived = current_names(file, block, word), derived_from(file, block, word)
-            yield KeyPlace(file, block, key.key, current, fields, derived, OPTIONS_OF.get((file, block)))
+            yield KeyPlace(
+                file=file,
+                block=block,
+                key=key.key,
+                names=current,
+                fields=fields,
+                derived=derived,
+                options=OPTIONS_OF.get((file, block)),
+            )
 
 
 def _of_sacctmgr(word: str) -> Iterator[KeyPlace]:
@@ -79,20 +87,46 @@ def _of_sacctmgr(word: str) -> Iterator[KeyPlace]:
         if row is not None:
             fields = tuple(f"{section}.{row.field}" for section in sections) if row.field else ()
             options = f"{sections[0]}.options" if not row.field else None
-            yield KeyPlace(f"sacctmgr, {what}", "", row.name, (row.name,), fields, None, options)
+            yield KeyPlace(
+                file=f"sacctmgr, {what}",
+                block="",
+                key=row.name,
+                names=(row.name,),
+                fields=fields,
+                options=options,
+            )
 
 
 def _of_others(word: str) -> Iterator[KeyPlace]:
     name = word.upper()
     if name in nccl_names():
-        yield KeyPlace("/etc/nccl.conf", "", name, (name,), (f"nccl.env.{name}",), None, None)
+        yield KeyPlace(
+            file="/etc/nccl.conf",
+            block="",
+            key=name,
+            names=(name,),
+            fields=(f"nccl.env.{name}",),
+        )
     elif name in ucx_params():
-        yield KeyPlace("/etc/ucx/ucx.conf", "", name, (name,), (f"ucx.env.{name}",), None, None)
+        yield KeyPlace(
+            file="/etc/ucx/ucx.conf",
+            block="",
+            key=name,
+            names=(name,),
+            fields=(f"ucx.env.{name}",),
+        )
     elif name in dcgm_names():
         exported = (field := dcgm_fields().get(name)) is not None and field.default_on
         more = "monitoring.dcgm, which exports it by default" if exported else None
         fields = () if exported else ("monitoring.dcgm.counters",)
-        yield KeyPlace("counters of dcgm-exporter", "", name, (name,), fields, more, None)
+        yield KeyPlace(
+            file="counters of dcgm-exporter",
+            block="",
+            key=name,
+            names=(name,),
+            fields=fields,
+            derived=more,
+        )
 
 
 def full(block: str, path: str) -> str:

@@ -70,19 +70,30 @@ def explain(
     stated = row is not None and row.per == "tree" and not numbers
     study = Study(compiled, renderer, lines, asked, stated=stated)
     template, printed = template_of(file, row, directory)
-    made = tuple(
-        Line(
-            index + 1,
-            lines[index],
-            *study.causes_of(index),
-            study.rows_of(index),
-            comment_of(lines, index),
-            f"{template}:{printed[lines[index].strip()]}" if lines[index].strip() in printed else None,
+    made = []
+    for index in asked:
+        stated_values, defaults = study.causes_of(index)
+        number = printed.get(lines[index].strip())
+        line = Line(
+            number=index + 1,
+            text=lines[index],
+            manifest=stated_values,
+            defaults=defaults,
+            catalogue=study.rows_of(index),
+            why=comment_of(lines, index),
+            template=None if number is None else f"{template}:{number}",
         )
-        for index in asked
-    )
+        made.append(line)
     rule, rule_says = rule_of(row.view) if row else (None, "")
-    return Explained(file.path, file.target, template, rule, rule_says, tuple(study.needs), made)
+    return Explained(
+        path=file.path,
+        target=file.target,
+        source=template,
+        rule=rule,
+        rule_says=rule_says,
+        needs=tuple(study.needs),
+        lines=tuple(made),
+    )
 
 
 def comment_of(lines: Sequence[str], index: int) -> str:

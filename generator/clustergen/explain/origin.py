@@ -88,7 +88,7 @@ def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], ca
         origin = "catalogue"
     elif defaults:
         origin = "default"
-    return Value(path, text, origin, stated, defaults, catalogue)
+    return Value(path=path, text=text, origin=origin, stated=stated, defaults=defaults, catalogue=catalogue)
 
 
 def _is_verbatim(cause: Cause, text: str) -> bool:

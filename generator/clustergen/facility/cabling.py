@@ -77,7 +77,7 @@ class _Network:
                     sold = (connector, *port.connector_options)
                     connector = fitting_connector(sold, b.connector, rate, self.technology)
                 a = End(host, port.label or port.device, number, port.cage or port.device, connector)
-                yield Link(self.name, self.technology, rail, a, b, rate)
+                yield Link(network=self.name, technology=self.technology, rail=rail, a=a, b=b, gbit=rate)
 
     def _ports_on(self, switch: Switch, host: str, node_type: NodeType) -> Iterator[tuple[int | None, int, Port]]:
         """Rail, number from 1 and port of each port of a node that ends in that leaf.
@@ -85,7 +85,7 @@ class _Network:
         A node that the manifest connects and whose ports nobody knows has one.
         """
         ports = ports_in(node_type, self.name, self.most) or {
-            0: Port(self.name, None, self.name, None, None, None, None)
+            0: Port(device=self.name, interface=None, network=self.name, rail=None, numa=None, pci=None, max_gbit=None)
         }
         numbers = {rail: index + 1 for index, rail in enumerate(sorted(ports))}
         if switch.rails:
@@ -112,7 +112,7 @@ class _Network:
                 self._taken[top] += 1
                 a, b = self._end(switch, port), self._end(above, self._taken[top])
                 rate = _least(self._up_gbit(switch), above.port_gbit)
-                yield Link(self.name, self.technology, switch.rail, a, b, rate)
+                yield Link(network=self.name, technology=self.technology, rail=switch.rail, a=a, b=b, gbit=rate)
 
     def _end(self, switch: Switch, number: int, part: int | None = None) -> End:
         """`part` counts the plugs of a splitter from 0; links between switches have none."""

@@ -39,7 +39,7 @@ def rounded(value: float) -> float:
 def at_least(metric: str, share: Share, rate: ByteRate, of: str) -> Floor:
     """A share of a rate in GB/s."""
     why = f"{share.share:.0%} of {of}, {rate.gb:.4g} GB/s"
-    return Floor(metric, rounded(share.share * rate.gb), "GB/s", "least", why, share.source)
+    return Floor(metric, rounded(share.share * rate.gb), "GB/s", "least", why=why, source=share.source)
 
 
 def port_rate(cluster: Cluster, port: Port) -> BitRate | None:
@@ -93,7 +93,7 @@ def latency_ceiling() -> Floor | None:
     if not share.published:
         return None
     why = f"{share.share:.0%} of the published {share.published:g} {share.unit}"
-    return Floor("latency", rounded(share.share * share.published), share.unit, "most", why, share.source)
+    return Floor("latency", rounded(share.share * share.published), share.unit, "most", why=why, source=share.source)
 
 
 def nccl_node_floor(gpus: GpuSet) -> Floor | None:
@@ -154,7 +154,7 @@ def write_floor(rate: BitRate) -> Floor:
     else:
         value, source = slot.share * host.gb * 8, slot.source
         why = f"{slot.share:.0%} of {_HOST_PCIE}, {host.gb:g} GB/s"
-    return Floor("bandwidth", rounded(value), "Gb/s", "least", why, source)
+    return Floor("bandwidth", rounded(value), "Gb/s", "least", why=why, source=source)
 
 
 def _host_pcie() -> tuple[Share, ByteRate]:
@@ -183,20 +183,28 @@ def gpu_copy_floors(gpus: GpuSet) -> tuple[Floor, ...]:
 def gpu_floors(gpus: GpuSet) -> tuple[Floor, ...]:
     """Floors for the values that nvidia-smi reports of each GPU: count, power limit, highest clock and PCIe width."""
     model = gpus.model
-    floors = [Floor("gpus", gpus.count, "GPUs", "equal", "gpus.count of the node type", "manifest")]
+    floors = [Floor("gpus", gpus.count, "GPUs", "equal", why="gpus.count of the node type", source="manifest")]
     if gpus.power_limit_w:
-        floors.append(Floor("power_limit", gpus.power_limit_w, "W", "equal", "gpus.power_limit", "manifest"))
+        floors.append(Floor("power_limit", gpus.power_limit_w, "W", "equal", why="gpus.power_limit", source="manifest"))
     elif (watts := model.power_default_w or model.tdp_w) and "tdp_w" not in model.unverified:
-        floors.append(Floor("power_limit", watts, "W", "least", f"limit of {model.id} as shipped", _sources(gpus)))
+        floors.append(
+            Floor("power_limit", watts, "W", "least", why=f"limit of {model.id} as shipped", source=_sources(gpus))
+        )
     if model.max_sm_mhz and "max_sm_mhz" not in model.unverified:
-        floors.append(Floor("clock", model.max_sm_mhz, "MHz", "least", f"highest clock of {model.id}", _sources(gpus)))
-    floors.append(Floor("throttled", 0, "GPUs", "most", "no slowdown by heat or by the power supply", "NVML"))
-    floors.append(Floor("row_pending", 0, "GPUs", "most", "no memory row waits for a reset to be remapped", "NVML"))
+        floors.append(
+            Floor("clock", model.max_sm_mhz, "MHz", "least", why=f"highest clock of {model.id}", source=_sources(gpus))
+        )
+    floors.append(
+        Floor("throttled", 0, "GPUs", "most", why="no slowdown by heat or by the power supply", source="NVML")
+    )
+    floors.append(
+        Floor("row_pending", 0, "GPUs", "most", why="no memory row waits for a reset to be remapped", source="NVML")
+    )
     if model.form.startswith("sxm"):  # the slot of a PCIe board may be slower than the board
-        floors.append(Floor("pcie_width", 16, "lanes", "least", "SXM boards use x16", "PCIe"))
+        floors.append(Floor("pcie_width", 16, "lanes", "least", why="SXM boards use x16", source="PCIe"))
         if model.pcie_gen and "pcie_gen" not in model.unverified:
             why = f"PCIe generation of {model.id}"
-            floors.append(Floor("pcie_gen", model.pcie_gen, "generation", "least", why, _sources(gpus)))
+            floors.append(Floor("pcie_gen", model.pcie_gen, "generation", "least", why=why, source=_sources(gpus)))
     return tuple(floors)
 
 

@@ -201,14 +201,30 @@ def _fixture(kind: RackSystem, slot: str, rack: str, number: int, unit: int) -> 
     if slot == "shelf":
         unconfirmed = frozenset(doubt)
         return Fixture(
-            f"{rack}-shelf{number}", "shelf", "power shelf", kind.shelf_w, rack, place, kind.inlet, unconfirmed
+            name=f"{rack}-shelf{number}",
+            kind="shelf",
+            title="power shelf",
+            watts=kind.shelf_w,
+            rack=rack,
+            place=place,
+            inlet=kind.inlet,
+            unconfirmed=unconfirmed,
         )
     tray = switch_model(kind.switch)
     watts = (tray and (tray.power_max_w or tray.power_typ_w)) or 0
     if "power" in _unconfirmed(tray):
         doubt.add("power")
     title = tray.model if tray else "NVLink switch tray"
-    return Fixture(f"{rack}-nvlink{number}", "switch", title, watts, rack, place, "", frozenset(doubt))
+    return Fixture(
+        name=f"{rack}-nvlink{number}",
+        kind="switch",
+        title=title,
+        watts=watts,
+        rack=rack,
+        place=place,
+        inlet="",
+        unconfirmed=frozenset(doubt),
+    )
 
 
 def stated_places(rack: Rack, heights: Mapping[str, int]) -> Iterator[tuple[str, str, int]]:

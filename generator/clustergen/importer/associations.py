@@ -128,7 +128,7 @@ def import_fields(
 
 def origin(entry: Entry, key: str, text: str) -> Origin:
     file, _, line = entry.place.rpartition(":")
-    return Origin(file, int(line), entry.kind, entry.name, key, text)
+    return Origin(file=file, line=int(line), block=entry.kind, name=entry.name, key=key, text=text)
 
 
 def _limits(draft: Draft, parent: ManifestPath, entry: Entry, key: str, text: str, unsupported: Unsupported) -> None:

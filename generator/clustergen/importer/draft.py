@@ -111,7 +111,9 @@ class Draft:
         all_comments = list(comments)
         for origin in came if claim else ():
             all_comments += self._waiting.pop((origin.file, origin.line), ())
-        item = Item(path, value, came, tuple(passthrough), all_comments, needed)
+        item = Item(
+            path=path, value=value, origins=came, passthrough=tuple(passthrough), comments=all_comments, needed=needed
+        )
         if path in self.items:
             item.comments = [*self.items.pop(path).comments, *all_comments]
         self.items[path] = item

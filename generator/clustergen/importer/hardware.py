@@ -67,7 +67,16 @@ def gpus_of(gres: str) -> Gpus | None:
     kind, count = next(iter(whole.items())) if whole else ("", 0)
     model, certain = _gpu(kind)
     if not split:
-        return Gpus(kind, count, model, certain, None, shards, mps, is_complete=is_complete)
+        return Gpus(
+            type_text=kind,
+            count=count,
+            model=model,
+            certain=certain,
+            instances=None,
+            shards=shards,
+            mps=mps,
+            is_complete=is_complete,
+        )
     instances = instances_of(split)
     if instances is None or (
         whole and (not kind or not any(kind in candidate.slurm_type for candidate in instances.models))

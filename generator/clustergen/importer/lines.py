@@ -62,7 +62,14 @@ def _read(originals: Originals, file: str) -> Iterator[_Line]:
             key = row.key if row else pair.key
             collected.pairs[key] = pair.value
             collected.origins[key] = [
-                Origin(line.file, line.number, line.key, line.pairs[0].value, pair.key, pair.value)
+                Origin(
+                    file=line.file,
+                    line=line.number,
+                    block=line.key,
+                    name=line.pairs[0].value,
+                    key=pair.key,
+                    text=pair.value,
+                )
             ]
         yield collected
 

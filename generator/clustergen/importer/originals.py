@@ -51,7 +51,7 @@ class Originals:
         at = setting.key_at
         block, name = (entry.block, entry.names) if entry is not None else ("", "")
         line = entry.line.number if entry is not None and setting.pair in entry.line.pairs else at.line
-        return Origin(setting.file, line, block, name, setting.key, setting.text)
+        return Origin(file=setting.file, line=line, block=block, name=name, key=setting.key, text=setting.text)
 
     def unread(self) -> Iterator[tuple[str, Problem]]:
         """Place and problem of what Slurm could not read."""
@@ -102,7 +102,7 @@ def read_originals(path: Path, version: str | None, hosts_file: Path | None) -> 
     except OSError as err:
         advice = "run clustergen as root: only the Slurm user can read slurmdbd.conf" if err.errno == EACCES else None
         raise ClustergenError(f"{err.filename or path}: {reason_of(err)}", hint=advice, exit_code=3) from None
-    return Originals(opened, chosen, why, guessed, configs, hosts)
+    return Originals(directory=opened, release=chosen, release_why=why, guessed=guessed, configs=configs, hosts=hosts)
 
 
 def _configs(directory: ConfigDirectory) -> dict[str, Config]:

@@ -89,12 +89,12 @@ def read_dump(paths: Iterable[Path], needed: Iterable[str]) -> AccountingDump:
         words = "accounts without a cluster: the line that starts with Cluster is missing"
         raise ClustergenError(f"{lost.place}: {words}", "pass the whole dump")
     return AccountingDump(
-        clusters[0] if clusters else None,
-        tuple(_of("QOS", collected, unread)),
-        tuple(_of("Account", collected, unread)),
-        tuple(entry for entry in collected if entry.kind == "User"),
-        tuple(unread),
-        tuple(latin),
+        cluster=clusters[0] if clusters else None,
+        qos=tuple(_of("QOS", collected, unread)),
+        accounts=tuple(_of("Account", collected, unread)),
+        users=tuple(entry for entry in collected if entry.kind == "User"),
+        unread=tuple(unread),
+        latin=tuple(latin),
     )
 
 

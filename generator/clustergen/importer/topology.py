@@ -105,8 +105,10 @@ def _of_yaml(text: str) -> Topology:
     if member and not groups:
         raise MisfitError("it has neither switches nor blocks")
     sizes = body.get("block_sizes", ())
-    at = Origin(YAML, int(spec.get(_LINE, 1)), "", name, "block_sizes", "")
-    return Topology(YAML, kinds[0], groups, _sizes(sizes), at if sizes else None, name)
+    at = Origin(file=YAML, line=int(spec.get(_LINE, 1)), block="", name=name, key="block_sizes", text="")
+    return Topology(
+        file=YAML, kind=kinds[0], groups=groups, sizes=_sizes(sizes), sizes_origin=at if sizes else None, name=name
+    )
 
 
 def renamed(text: str) -> str:
@@ -123,7 +125,9 @@ def _members(listed: Any, member: str) -> Iterator[Group]:
         if strange := sorted(item.keys() - {member, "nodes", "children", _LINE}):
             raise MisfitError(f"{strange[0]} of {item[member]} has no field")
         nodes, children = (_names(str(item.get(key) or "")) for key in ("nodes", "children"))
-        origin = Origin(YAML, int(item[_LINE]), member, item[member], member, item[member])
+        origin = Origin(
+            file=YAML, line=int(item[_LINE]), block=member, name=item[member], key=member, text=item[member]
+        )
         yield Group(item[member], nodes, children, origin)
 
 

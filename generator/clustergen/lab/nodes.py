@@ -65,7 +65,16 @@ def nodes(work: Work, cluster: Cluster, images: Mapping[str, str], mounted: Sequ
         image = images.get(group.type.os.id, "")
         for host, address in zip(group.hosts, group.addresses, strict=True):
             places = sorted(directories.get(host, ()), key=lambda pair: pair[1])  # what is mounted in others is last
-            yield Node(host, address, image, group.type, tuple(places), users, names, devices.get(host, 0))
+            yield Node(
+                host=host,
+                address=address,
+                image=image,
+                type=group.type,
+                directories=tuple(places),
+                users=users,
+                names=names,
+                gpus=devices.get(host, 0),
+            )
 
 
 def _subnet(cluster: Cluster) -> ipaddress.IPv4Network | ipaddress.IPv6Network:

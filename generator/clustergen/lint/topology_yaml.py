@@ -192,8 +192,19 @@ def _setting(fields: Fields, key: str) -> Setting | None:
         return None
     name, text = _spot(at).at, _spot(value).at
     quotes = int(value.style in ("'", '"'))
-    span = text.line, text.column + quotes, max(text.column + quotes, text.end_column - quotes)
-    return Setting(_FILE, Pair(key, "=", value.value, bool(quotes), name.line, name.column, *span))
+    column = text.column + quotes
+    pair = Pair(
+        key=key,
+        operator="=",
+        value=value.value,
+        quoted=bool(quotes),
+        line=name.line,
+        column=name.column,
+        value_line=text.line,
+        value_column=column,
+        value_end=max(column, text.end_column - quotes),
+    )
+    return Setting(_FILE, pair)
 
 
 def _is_no(node: Node) -> bool:

@@ -127,7 +127,9 @@ def _include(file: str, logical: _Text, named: re.Match[str], last: int, problem
         where = logical.at(start, start + len(rest))
         hint = "write one file name without quotes"
         problems.append(Problem(ProblemKind.EXTRA_TEXT, "Slurm cannot read the text after the file name", hint, where))
-    return Line(file, logical.number, (), tuple(problems), name or None, at)
+    return Line(
+        file=file, number=logical.number, pairs=(), problems=tuple(problems), include=name or None, include_at=at
+    )
 
 
 def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tuple[Pair, ...]:
@@ -141,19 +143,21 @@ def _pairs(logical: _Text, blocks: Blocks | None, problems: list[Problem]) -> tu
         start, pos = match.span(4 if value is None else 3)
         if moved:
             key_line, key_column, _ = logical.at(*match.span(1))
-            pair = Pair(key, operator, run or value, not run, key_line, key_column, *logical.at(start, pos))
+            value_line, value_column, value_end = logical.at(start, pos)
         else:
-            pair = Pair(
-                key=key,
-                operator=operator,
-                value=run or value,
-                quoted=not run,
-                line=number,
-                column=match.start(1) + 1,
-                value_line=number,
-                value_column=start + 1,
-                value_end=pos + 1,
-            )
+            key_line = value_line = number
+            key_column, value_column, value_end = match.start(1) + 1, start + 1, pos + 1
+        pair = Pair(
+            key=key,
+            operator=operator,
+            value=run or value,
+            quoted=not run,
+            line=key_line,
+            column=key_column,
+            value_line=value_line,
+            value_column=value_column,
+            value_end=value_end,
+        )
         pairs.append(pair)
         pos = match.end()
         if run and '"' in run:

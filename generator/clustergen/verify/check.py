@@ -48,7 +48,15 @@ class Check:
 
     def row(self, status: Status, entries: Iterable[Entry], words: Iterable[str] = (), version: str = "") -> Row:
         files = tuple(dict.fromkeys(entry.path for entry in entries))
-        return Row(self.name, self.what, self.parser, status, files, version, _cut(words))
+        return Row(
+            check=self.name,
+            what=self.what,
+            parser=self.parser,
+            status=status,
+            files=files,
+            version=version,
+            words=_cut(words),
+        )
 
     def judged(self, entries: Iterable[Entry], complaints: Sequence[str], notes: Iterable[str], version: str) -> Row:
         """A row of what a parser said: passed where it complains of nothing."""
@@ -86,7 +94,7 @@ def no_parser(check: Check, _trial: Trial, entries: Sequence[Entry]) -> list[Row
 
 
 def unreadable(name: str, what: str, parser: str, why: str, *patterns: str) -> Check:
-    return Check(name, what, parser, why, paths(*patterns), no_parser)
+    return Check(name=name, what=what, parser=parser, proves=why, reads=paths(*patterns), ask=no_parser)
 
 
 def settings(entries: Iterable[Entry]) -> list[tuple[str, str]]:

@@ -141,7 +141,14 @@ def _read(place: Path) -> tuple[bytes, bool]:
 
 def _entry(path: str, content: bytes, facts: LockEntry) -> Entry:
     mode = int(facts.get("mode", "0644"), 8)
-    return Entry(path, content, facts.get("group"), facts.get("target"), mode, facts.get("source", ""))
+    return Entry(
+        path=path,
+        content=content,
+        group=facts.get("group"),
+        target=facts.get("target"),
+        mode=mode,
+        source=facts.get("source", ""),
+    )
 
 
 def _overlay_files(directory: Path) -> Iterator[str]:

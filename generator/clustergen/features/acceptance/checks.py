@@ -110,12 +110,12 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterable[Row]:
 
 CHECKS = (
     Check(
-        "acceptance",
-        "acceptance: gates and ReFrame's configuration",
-        "reframe --list",
-        "ReFrame accepts its configuration by its own schema, and loads our test with each gate and its floors. No gate"
-        " runs here.",
-        paths("acceptance/gates.json", "acceptance/reframe.yaml"),
-        _ask,
+        name="acceptance",
+        what="acceptance: gates and ReFrame's configuration",
+        parser="reframe --list",
+        proves="ReFrame accepts its configuration by its own schema, and loads our test with each gate and its floors."
+        " No gate runs here.",
+        reads=paths("acceptance/gates.json", "acceptance/reframe.yaml"),
+        ask=_ask,
     ),
 )

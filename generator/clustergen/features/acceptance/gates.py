@@ -89,7 +89,16 @@ def gated_types(cluster: Cluster) -> tuple[GatedType, ...]:
                 name += "_"
             taken.add(name)
             gres = node_type.gpus.gres_type if node_type.gpus else ""
-            types.append(GatedType(name, node_type.name, compress(hosts), len(hosts), partition, gres))
+            types.append(
+                GatedType(
+                    name=name,
+                    kind=node_type.name,
+                    hosts=compress(hosts),
+                    count=len(hosts),
+                    partition=partition,
+                    gres=gres,
+                )
+            )
     return tuple(types)
 
 
@@ -152,22 +161,24 @@ def _of_type(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
 
 def _host(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
     floors = (
-        Floor("cpus", node_type.cpus, "CPUs", "equal", "sockets x cores x threads of the node type", "manifest"),
-        Floor("memory", node_type.real_memory_mib, "MiB", "least", "RealMemory of slurm.conf", "manifest"),
+        Floor(
+            "cpus", node_type.cpus, "CPUs", "equal", why="sockets x cores x threads of the node type", source="manifest"
+        ),
+        Floor("memory", node_type.real_memory_mib, "MiB", "least", why="RealMemory of slurm.conf", source="manifest"),
     )
     yield _gate(node_type, "hardware", {}, floors)
     own_tmpdir = cluster.of(Scripts).scratch
-    failed = Floor("failed", 0, "checks", "most", "every check passes", "manifest")
+    failed = Floor("failed", 0, "checks", "most", why="every check passes", source="manifest")
     every_gpu = node_type.gpus.gres_count if node_type.gpus else 0  # without them, the job's checks would see no GPU
     yield _gate(node_type, "scripts", {"TMPDIR": own_tmpdir or ""}, (failed,), gpus=every_gpu)
     if cluster.slurm.keeps_books:
         tres = "gres/gpu" if node_type.gpus else "cpu"
-        recorded = Floor("recorded", 1, "jobs", "least", f"sacct shows the job with {tres}", "manifest")
+        recorded = Floor("recorded", 1, "jobs", "least", why=f"sacct shows the job with {tres}", source="manifest")
         yield _gate(node_type, "accounting", {"TRES": tres}, (recorded,), gpus=every_gpu)
-    errors = Floor("errors", 0, "errors", "most", "stress-ng verifies each result", "manifest")
+    errors = Floor("errors", 0, "errors", "most", why="stress-ng verifies each result", source="manifest")
     yield _gate(node_type, "cpu-burn", {}, (errors,))
     if "hpcc" in cluster.of(Acceptance).benchmarks:
-        wrong = Floor("wrong", 0, "results", "most", "hpcc checks the residual of each result", "manifest")
+        wrong = Floor("wrong", 0, "results", "most", why="hpcc checks the residual of each result", source="manifest")
         yield _gate(node_type, "linpack", {}, (wrong,), tasks_per_node=max(1, node_type.job_cores))
 
 
@@ -180,12 +191,12 @@ def _gpus(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
     if any(gpus.mig):
         return  # copies and collectives over MIG instances say nothing of the board
     if links := gpus.wired_links:
-        floor = Floor("links", min(links), "NVLinks", "least", "NVLinks of each GPU", "catalogue")
+        floor = Floor("links", min(links), "NVLinks", "least", why="NVLinks of each GPU", source="catalogue")
         yield _gate(node_type, "gpu-links", {}, (floor,), gpus=gpus.count)
     yield _gate(node_type, "gpu-copy", {}, gpu_copy_floors(gpus), gpus=gpus.count)
     if node_type.name in dcgm_types(cluster):
         level = "1" if {"RTX", "GeForce", "TITAN"} & set(gpus.model.nvml_name.split()) else "3"
-        errors = Floor("failed", 0, "tests", "most", f"no test of level {level} fails", "DCGM")
+        errors = Floor("failed", 0, "tests", "most", why=f"no test of level {level} fails", source="DCGM")
         yield _gate(node_type, "gpu-diagnosis", {"LEVEL": level}, (errors,), gpus=gpus.count)
     if floor_inside := nccl_node_floor(gpus):
         yield _nccl(node_type, "nccl-node", {}, floor_inside)
@@ -194,7 +205,7 @@ def _gpus(cluster: Cluster, node_type: NodeType) -> Iterator[Gate]:
 def _nccl(node_type: NodeType, name: str, arguments: Arguments, floor: Floor | None, subject: str = "") -> Gate:
     """One task for each GPU; the ring, because tree and NVLS report more than the wire carries."""
     count = node_type.gpus.count if node_type.gpus else 1
-    wrong = Floor("wrong", 0, "values", "most", "nccl-tests compares each result", "NVIDIA/nccl-tests")
+    wrong = Floor("wrong", 0, "values", "most", why="nccl-tests compares each result", source="NVIDIA/nccl-tests")
     return _gate(
         node_type,
         name,
@@ -212,7 +223,9 @@ def _storage(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
     }
     for name, entry in entries.items():
         arguments = {"DIRECTORY": entry.mount}
-        wrong = Floor("failed", 0, "mounts", "most", "mounted, and a file can be written and read", "manifest")
+        wrong = Floor(
+            "failed", 0, "mounts", "most", why="mounted, and a file can be written and read", source="manifest"
+        )
         mode = {"WRITE": "" if entry.read_only else "yes"}
         yield _gate(node_type, "mounts", arguments | mode, (wrong,), subject=name)
         if entry.read_only:
@@ -239,7 +252,9 @@ def _training(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gat
     python = cluster.of(Acceptance).python or next(environments, "python3")
     arguments = {"PYTHON": python, "GPUS": str(gpus)}
     tasks = max(gpus, 1)
-    ranks = Floor("ranks", tasks, "processes", "equal", "one for each GPU, or one of a node without", "manifest")
+    ranks = Floor(
+        "ranks", tasks, "processes", "equal", why="one for each GPU, or one of a node without", source="manifest"
+    )
     gate = _gate(node_type, "training", arguments, (ranks,), gpus=gpus, tasks_per_node=tasks)
     yield replace(gate, compared="images")
     if count > 1 and gpus:
@@ -265,9 +280,16 @@ def _network(cluster: Cluster, node_type: NodeType, count: int) -> Iterator[Gate
     rates = {port.device: rate for port in ports if (rate := port_rate(cluster, port))}
     if ports:
         floors = (
-            Floor("ports", len(ports), "ports", "equal", "fabric ports of the node type", "manifest"),
+            Floor("ports", len(ports), "ports", "equal", why="fabric ports of the node type", source="manifest"),
             *(
-                Floor(port.device, rates[port.device].gbit, "Gb/s", "least", "rate of port and network", "manifest")
+                Floor(
+                    port.device,
+                    rates[port.device].gbit,
+                    "Gb/s",
+                    "least",
+                    why="rate of port and network",
+                    source="manifest",
+                )
                 for port in ports
                 if port.device in rates
             ),

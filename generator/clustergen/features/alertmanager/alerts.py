@@ -14,9 +14,9 @@ def topic(cluster: Cluster, _: Alertmanager) -> Topic:
     alerts = (
         Alert(
             "AlertmanagerConfigFailed", "alertmanager_config_last_reload_successful == 0", "5m", "warning",
-            "Alertmanager runs on an old configuration",
-            "It rejected its configuration at the last reload.",
-            "amtool check-config on the monitoring node; a file with a secret may be missing.",
+            summary="Alertmanager runs on an old configuration",
+            meaning="It rejected its configuration at the last reload.",
+            action="amtool check-config on the monitoring node; a file with a secret may be missing.",
         ),
         *_split(cluster),
         *_watchdog(cluster),
@@ -24,9 +24,9 @@ def topic(cluster: Cluster, _: Alertmanager) -> Topic:
             "AlertmanagerCannotSend",
             f"increase(alertmanager_notifications_failed_total[{window(cluster, 10)}]) > 0",
             "10m", "critical",
-            "Alertmanager cannot send by {{ $labels.integration }}",
-            "Alerts fire but are not delivered.",
-            "Its log shows the answer of the mail server or webhook.",
+            summary="Alertmanager cannot send by {{ $labels.integration }}",
+            meaning="Alerts fire but are not delivered.",
+            action="Its log shows the answer of the mail server or webhook.",
         ),
     )  # fmt: skip
     return Topic("meta", "Alertmanager.", (), alerts, page="monitoring")
@@ -39,9 +39,9 @@ def _split(cluster: Cluster) -> Iterator[Alert]:
             "AlertmanagerSplit",
             f'alertmanager_cluster_members < {count} and on () count(up{{job="alertmanager"}} == 1) == {count}',
             "10m", "warning",
-            "Alertmanager on {{ $labels.instance }} does not see its peers",
-            "Each of them sends every alert, so that each arrives more than once.",
-            "Port 9094 by TCP and UDP must be open between the monitoring nodes; its log names the peer.",
+            summary="Alertmanager on {{ $labels.instance }} does not see its peers",
+            meaning="Each of them sends every alert, so that each arrives more than once.",
+            action="Port 9094 by TCP and UDP must be open between the monitoring nodes; its log names the peer.",
         )  # fmt: skip
 
 
@@ -50,8 +50,8 @@ def _watchdog(cluster: Cluster) -> Iterator[Alert]:
     if any("watchdog" in receiver.severities for receiver in cluster.of(Alertmanager).receivers.values()):
         yield Alert(
             "Watchdog", "vector(1)", "0s", "watchdog",
-            "Prometheus and Alertmanager work",
-            "This alert always fires. Where it stops, no other alert reaches anybody.",
-            "Nothing is to be done while it fires. If it stays away: `systemctl status prometheus` on the monitoring"
-            " nodes, then Alertmanager, then the way to the receiver.",
+            summary="Prometheus and Alertmanager work",
+            meaning="This alert always fires. Where it stops, no other alert reaches anybody.",
+            action="Nothing is to be done while it fires. If it stays away: `systemctl status prometheus` on the"
+            " monitoring nodes, then Alertmanager, then the way to the receiver.",
         )  # fmt: skip

@@ -8,24 +8,24 @@ from clustergen.verify.daemon import VERSION, starts
 COMPONENT = "monitoring"
 CHECKS = (
     Check(
-        "amtool",
-        "Alertmanager: configuration",
-        "amtool check-config",
-        "Every key is valid, every route has its receiver, every template expands. No message is sent.",
-        paths("/etc/prometheus/alertmanager.yml", "/etc/alertmanager/alertmanager.yml"),
-        Reader("amtool", VERSION, '"$program" check-config "$@"'),
+        name="amtool",
+        what="Alertmanager: configuration",
+        parser="amtool check-config",
+        proves="Every key is valid, every route has its receiver, every template expands. No message is sent.",
+        reads=paths("/etc/prometheus/alertmanager.yml", "/etc/alertmanager/alertmanager.yml"),
+        ask=Reader("amtool", VERSION, '"$program" check-config "$@"'),
     ),
     Check(
-        "alertmanager",
-        "Alertmanager: its arguments",
-        "alertmanager",
-        "Alertmanager starts with these arguments and the tree's configuration and listens. bash reads the file "
+        name="alertmanager",
+        what="Alertmanager: its arguments",
+        parser="alertmanager",
+        proves="Alertmanager starts with these arguments and the tree's configuration and listens. bash reads the file "
         "in place of systemd.",
-        paths(
+        reads=paths(
             "/etc/default/prometheus-alertmanager",
             "/etc/clustergen/alertmanager-*",
             "/etc/systemd/system/alertmanager.service",
         ),
-        starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
+        ask=starts("prometheus-alertmanager", "Listening on|TLS is disabled"),
     ),
 )

@@ -40,7 +40,7 @@ def notifiers(alertmanager: Alertmanager) -> Iterator[Notifier]:
 def secrets(alertmanager: Alertmanager) -> Iterator[Secret]:
     for name, receiver in alertmanager.receivers.items():
         for path in filter(None, (receiver.webhook_url_file, receiver.slack_url_file)):
-            yield Secret(f"alerts-{name}", path, ("monitoring",), "prometheus", "0400", "given")
+            yield Secret(f"alerts-{name}", path, ("monitoring",), owner="prometheus", mode="0400", origin="given")
 
 
 def exported(_: Alertmanager) -> Iterator[Exported]:

@@ -20,17 +20,17 @@ def _alerts(kind: Kind, limit: int) -> Iterator[Alert]:
     look = f"`journalctl -u {service}` names the reason; `systemctl start {service}` repeats the backup."
     yield Alert(
         "BackupStale", f"time() - max({series}) > {limit}", "0s", "warning",
-        f"The last backup of Slurm's {kind} is {{{{ $value | humanizeDuration }}}} old",
-        "What was recorded since then would be lost with its disk.",
-        look,
-        labels,
+        summary=f"The last backup of Slurm's {kind} is {{{{ $value | humanizeDuration }}}} old",
+        meaning="What was recorded since then would be lost with its disk.",
+        action=look,
+        labels=labels,
     )  # fmt: skip
     yield Alert(
         "BackupMissing", f"absent({series})", f"{limit}s", "warning",
-        f"There is no backup of Slurm's {kind}",
-        "The timer has never run to its end, or its host does not report.",
-        look,
-        labels,
+        summary=f"There is no backup of Slurm's {kind}",
+        meaning="The timer has never run to its end, or its host does not report.",
+        action=look,
+        labels=labels,
     )  # fmt: skip
 
 

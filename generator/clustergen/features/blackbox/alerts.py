@@ -26,14 +26,15 @@ def _probes(cluster: Cluster) -> Iterator[Alert]:
     port = cluster.of(Blackbox).port
     yield Alert(
         "ProbeFailed", "probe_success == 0" + unless_asleep(cluster), "5m", "warning",
-        "{{ $labels.job }} of {{ $labels.instance }} fails",
-        "probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not served.",
-        f"On the monitoring node: `curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true'` shows each"
-        " step.",
+        summary="{{ $labels.job }} of {{ $labels.instance }} fails",
+        meaning="probe-ssh: sshd does not answer; probe-bmc: the BMC accepts no connection; probe-web: the page is not"
+        " served.",
+        action=f"On the monitoring node: `curl 'localhost:{port}/probe?module=ssh&target=HOST:22&debug=true'` shows"
+        " each step.",
     )  # fmt: skip
     yield Alert(
         "CertificateExpires", "probe_ssl_earliest_cert_expiry - time() < 14 * 86400", "1h", "warning",
-        "The certificate of {{ $labels.instance }} expires in {{ $value | humanizeDuration }}",
-        "Browsers and programs refuse the page after that.",
-        "Renew the certificate, and reload the server.",
+        summary="The certificate of {{ $labels.instance }} expires in {{ $value | humanizeDuration }}",
+        meaning="Browsers and programs refuse the page after that.",
+        action="Renew the certificate, and reload the server.",
     )  # fmt: skip

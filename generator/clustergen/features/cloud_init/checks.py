@@ -86,20 +86,20 @@ def _user_data(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "cloud-init",
-        "cloud images",
-        "cloud-init",
-        "cloud-init's schema has every key and value, and its module for /etc/hosts leaves the file alone with them. "
-        "User data of a cloud win over this file.",
-        paths("/etc/cloud/cloud.cfg.d/99-clustergen.cfg"),
-        Reader("cloud-init", VERSION, COMMANDS + _SETTINGS, newest=True),
+        name="cloud-init",
+        what="cloud images",
+        parser="cloud-init",
+        proves="cloud-init's schema has every key and value, and its module for /etc/hosts leaves the file alone with"
+        " them. User data of a cloud win over this file.",
+        reads=paths("/etc/cloud/cloud.cfg.d/99-clustergen.cfg"),
+        ask=Reader("cloud-init", VERSION, COMMANDS + _SETTINGS, newest=True),
     ),
     Check(
-        "cloud-init user data",
-        "first boot of nodes that pull",
-        "cloud-init",
-        "cloud-init's schema has every key and value, and its module writes the files as they are in the tree.",
-        paths("cloud-init/*.yaml"),
-        _user_data,
+        name="cloud-init user data",
+        what="first boot of nodes that pull",
+        parser="cloud-init",
+        proves="cloud-init's schema has every key and value, and its module writes the files as they are in the tree.",
+        reads=paths("cloud-init/*.yaml"),
+        ask=_user_data,
     ),
 )

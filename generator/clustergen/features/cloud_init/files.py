@@ -113,7 +113,16 @@ def nodes(cluster: Cluster, outline: Outline) -> Context | None:
             mac = group.macs[index] if group.macs else _NONE
             is_configured = any(row.network == "storage" for row in profile[1])
             storage = group.storage[index] if group.storage and is_configured else _NONE
-            rows.append(Node(host, names[profile], system, mac, group.addresses[index], storage))
+            rows.append(
+                Node(
+                    name=host,
+                    network_config=names[profile],
+                    user_data=system,
+                    mac=mac,
+                    management=group.addresses[index],
+                    storage=storage,
+                )
+            )
     return {"nodes": tuple(rows)} if rows else None
 
 

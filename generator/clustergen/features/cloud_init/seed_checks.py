@@ -118,12 +118,13 @@ def _write(directory: Path, texts: Mapping[str, str]) -> None:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "cloud-init seed",
-        "first boot: network configuration",
-        "cloud-init",
-        "For a node of each document, cloud-init's schema has every key and value, and cloud-init writes the files of "
-        "the node's system, which netplan, ifup or NetworkManager read with the addresses of the node. No node boots.",
-        paths("cloud-init/network-config.*", _TABLE, _SEED),
-        _seeds,
+        name="cloud-init seed",
+        what="first boot: network configuration",
+        parser="cloud-init",
+        proves="For a node of each document, cloud-init's schema has every key and value, and cloud-init writes the"
+        " files of the node's system, which netplan, ifup or NetworkManager read with the addresses of the node. No"
+        " node boots.",
+        reads=paths("cloud-init/network-config.*", _TABLE, _SEED),
+        ask=_seeds,
     ),
 )

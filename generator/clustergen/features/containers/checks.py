@@ -54,21 +54,21 @@ def _podman(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "docker",
-        "containers: Docker",
-        "dockerd --validate",
-        "Docker's daemon accepts every key and value. It is not started.",
-        paths("/etc/docker/daemon.json"),
-        Reader("dockerd", '"$program" --version', '"$program" --validate --config-file "$1"', newest=True),
+        name="docker",
+        what="containers: Docker",
+        parser="dockerd --validate",
+        proves="Docker's daemon accepts every key and value. It is not started.",
+        reads=paths("/etc/docker/daemon.json"),
+        ask=Reader("dockerd", '"$program" --version', '"$program" --validate --config-file "$1"', newest=True),
     ),
     Check(
-        "podman",
-        "containers: Podman and registries",
-        "podman",
-        "Podman, as a user without root, reports every setting of the files, the directory of its images and "
+        name="podman",
+        what="containers: Podman and registries",
+        parser="podman",
+        proves="Podman, as a user without root, reports every setting of the files, the directory of its images and "
         "the mirrors of registries, and creates a container with them. It is not started, and no registry is asked.",
-        paths("/etc/containers/*"),
-        Reader("podman", '"$program" --version 2>/dev/null', _PODMAN, _podman),
+        reads=paths("/etc/containers/*"),
+        ask=Reader("podman", '"$program" --version 2>/dev/null', _PODMAN, _podman),
     ),
     unreadable(
         "enroot",

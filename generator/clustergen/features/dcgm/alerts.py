@@ -73,10 +73,10 @@ def topic(cluster: Cluster) -> Topic | None:
 def _presence(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "GpuExporterDown", 'up{job="dcgm"} == 0' + unless_asleep(cluster), "5m", "critical",
-        "No GPU metrics from {{ $labels.instance }}",
-        "Prometheus cannot read the DCGM exporter, so none of the other GPU alerts can fire for this node.",
-        "On the node: `systemctl status nvidia-dcgm nvidia-dcgm-exporter`. nvidia-smi hangs or fails when the driver"
-        " does.",
+        summary="No GPU metrics from {{ $labels.instance }}",
+        meaning="Prometheus cannot read the DCGM exporter, so none of the other GPU alerts can fire for this node.",
+        action="On the node: `systemctl status nvidia-dcgm nvidia-dcgm-exporter`. nvidia-smi hangs or fails when the"
+        " driver does.",
         page="node",
     )  # fmt: skip
     by_count: dict[int, list[str]] = {}
@@ -92,37 +92,37 @@ def _presence(cluster: Cluster) -> Iterator[Alert]:
             f"  or 0 * max by (instance) (up{which} == 1)\n"
             f") < {count}",
             "5m", "critical",
-            f"{{{{ $labels.instance }}}} has {{{{ $value }}}} of {count} GPUs",
-            "The driver or DCGM lost a GPU. Jobs that need whole nodes fail here.",
-            "Drain the node, and compare `nvidia-smi -L` with `lspci -d 10de:`. A cold reset often"
+            summary=f"{{{{ $labels.instance }}}} has {{{{ $value }}}} of {count} GPUs",
+            meaning="The driver or DCGM lost a GPU. Jobs that need whole nodes fail here.",
+            action="Drain the node, and compare `nvidia-smi -L` with `lspci -d 10de:`. A cold reset often"
             " brings the GPU back; when it is lost again, reseat or replace it.",
-            for_types(names),
+            labels=for_types(names),
         )  # fmt: skip
 
 
 def _errors(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "GpuDoubleBitErrors", f"increase(gpu:ecc_dbe:max[{window(cluster, 10)}]) > 0", "0s", "critical",
-        f"{WHERE} had uncorrectable memory errors",
-        "Memory returned wrong data that ECC could not correct; the job that used it was killed.",
-        "Drain the node and reset the GPU (`nvidia-smi -r`). Run `dcgmi diag -r 3` before it goes back; replace it"
-        " when errors return.",
+        summary=f"{WHERE} had uncorrectable memory errors",
+        meaning="Memory returned wrong data that ECC could not correct; the job that used it was killed.",
+        action="Drain the node and reset the GPU (`nvidia-smi -r`). Run `dcgmi diag -r 3` before it goes back; replace"
+        " it when errors return.",
     )  # fmt: skip
     yield Alert(
         "GpuRowRemapFailed",
         f"max without (hpc_job) (DCGM_FI_DEV_ROW_REMAP_FAILURE) > 0 < {BLANK_COUNT}",
         "0s", "critical",
-        f"{WHERE} ran out of spare memory rows",
-        "A memory row failed and could not be remapped.",
-        "Drain the node and have the GPU replaced: this is the vendor's criterion.",
+        summary=f"{WHERE} ran out of spare memory rows",
+        meaning="A memory row failed and could not be remapped.",
+        action="Drain the node and have the GPU replaced: this is the vendor's criterion.",
     )  # fmt: skip
     yield Alert(
         "GpuRowRemapPending",
         f"max without (hpc_job) (DCGM_FI_DEV_ROW_REMAP_PENDING) > 0 < {BLANK_COUNT}",
         "5m", "warning",
-        f"{WHERE} waits for a reset to remap a memory row",
-        "A bad row was found; until the reset it stays in use.",
-        "Drain the node, and reset the GPU or reboot once its jobs are done.",
+        summary=f"{WHERE} waits for a reset to remap a memory row",
+        meaning="A bad row was found; until the reset it stays in use.",
+        action="Drain the node, and reset the GPU or reboot once its jobs are done.",
     )  # fmt: skip
 
 
@@ -132,9 +132,9 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
     minutes = window(cluster, 5)
     yield Alert(
         "GpuThermalThrottling", f"rate(gpu:thermal_violation_ns:max[{minutes}]) / 1e9 > {share:g}", "10m", "warning",
-        f"{WHERE} is throttled by heat",
-        f"More than {percent} % of the time its clocks are reduced; it limits multi-node jobs.",
-        "Check fans, filters and the inlet temperature; compare with neighbouring nodes.",
+        summary=f"{WHERE} is throttled by heat",
+        meaning=f"More than {percent} % of the time its clocks are reduced; it limits multi-node jobs.",
+        action="Check fans, filters and the inlet temperature; compare with neighbouring nodes.",
     )  # fmt: skip
     by_limit: dict[int, list[str]] = {}
     for kind in dcgm_types(cluster).values():
@@ -148,12 +148,12 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
             f"and on (instance, gpu)\n"
             f"max by (instance, gpu) (DCGM_FI_DEV_POWER_USAGE{which}) < {limit * 8 // 10}",
             "10m", "warning",
-            f"{WHERE} is throttled by power although its draw is low",
-            f"Throttling at the limit of {limit} W is normal under full load. Below four fifths of it, power does"
-            " not reach the GPU.",
-            "Check the node's power supplies and cables (event log of its BMC), the rack's power cap and"
+            summary=f"{WHERE} is throttled by power although its draw is low",
+            meaning=f"Throttling at the limit of {limit} W is normal under full load. Below four fifths of it, power"
+            " does not reach the GPU.",
+            action="Check the node's power supplies and cables (event log of its BMC), the rack's power cap and"
             " `nvidia-smi -q -d POWER`.",
-            for_types(names),
+            labels=for_types(names),
         )  # fmt: skip
     renamed = exports(cluster, "DCGM_FI_DEV_CLOCKS_EVENT_REASONS")
     reasons = "DCGM_FI_DEV_CLOCKS_EVENT_REASONS" if renamed else "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS"
@@ -161,9 +161,9 @@ def _throttling(cluster: Cluster) -> Iterator[Alert]:
         "GpuPowerBrake",
         f"floor((max without (hpc_job) ({reasons}) < {BLANK_COUNT}) / {_POWER_BRAKE}) % 2 == 1",
         "1m", "critical",
-        f"{WHERE}: the node pulls its power brake",
-        "The mainboard throttles the GPU, usually because a power supply failed or is overloaded.",
-        "Look at the node's power supplies (sensors and event log of its BMC) and at the rack's feeds.",
+        summary=f"{WHERE}: the node pulls its power brake",
+        meaning="The mainboard throttles the GPU, usually because a power supply failed or is overloaded.",
+        action="Look at the node's power supplies (sensors and event log of its BMC) and at the rack's feeds.",
     )  # fmt: skip
 
 
@@ -176,9 +176,9 @@ def _links(cluster: Cluster) -> Iterator[Alert]:
     minutes = window(cluster, 5)
     yield Alert(
         "GpuPcieReplays", f"rate(gpu:pcie_replay:max[{minutes}]) > 0.1", "10m", "warning",
-        f"{WHERE} retransmits PCIe packets",
-        "Packets between CPU and GPU arrive damaged and are retransmitted.",
-        "Reseat the GPU, its riser and its cables; `journalctl -k --grep AER` names the device.",
+        summary=f"{WHERE} retransmits PCIe packets",
+        meaning="Packets between CPU and GPU arrive damaged and are retransmitted.",
+        action="Reseat the GPU, its riser and its cables; `journalctl -k --grep AER` names the device.",
     )  # fmt: skip
 
 
@@ -200,10 +200,10 @@ def _idle(cluster: Cluster) -> Iterator[Alert]:
         IDLE_ALERT,
         f"{_utilisation_by_job(cluster)} < {_IDLE_PERCENT}",
         "30m", "warning",
-        f"{WHERE} is idle in job {{{{ $labels.hpc_job }}}}",
-        f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",
-        "Ask the user: a job that waits for data or input, one that requests more GPUs than it uses, or one that hangs."
-        " The dashboard of the job shows which.",
+        summary=f"{WHERE} is idle in job {{{{ $labels.hpc_job }}}}",
+        meaning=f"The job has had the GPU for half an hour and used less than {_IDLE_PERCENT} % of it at any time.",
+        action="Ask the user: a job that waits for data or input, one that requests more GPUs than it uses, or one"
+        " that hangs. The dashboard of the job shows which.",
         look="On a controller: `scontrol show job <hpc_job>` names its user, command and output file.",
         page="job?var-job={{ $labels.hpc_job }}",
     )  # fmt: skip

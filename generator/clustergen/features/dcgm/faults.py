@@ -66,7 +66,14 @@ def _xid(
     meaning, runbook = texts
     meanings = "; ".join(f"{row.xid}: {row.meaning}" for row in rows)
     return Alert(
-        name, expr, "0s", severity, f"Xid {number} on {WHERE}", f"{meaning} {meanings}.", runbook, for_types(names)
+        name,
+        expr,
+        "0s",
+        severity,
+        summary=f"Xid {number} on {WHERE}",
+        meaning=f"{meaning} {meanings}.",
+        action=runbook,
+        labels=for_types(names),
     )
 
 
@@ -76,18 +83,18 @@ def _recovery() -> Iterator[Alert]:
         "GpuRecoveryRequired",
         " or ".join(f"{value} == {action}" for action in _TO_REPAIR),
         "1m", "critical",
-        f"{WHERE} requires recovery action {{{{ $value }}}}",
-        "The driver recommends a reset or a reboot. 1: reset the GPU; 2: reboot the node; 4: drain, then reset;"
+        summary=f"{WHERE} requires recovery action {{{{ $value }}}}",
+        meaning="The driver recommends a reset or a reboot. 1: reset the GPU; 2: reboot the node; 4: drain, then reset;"
         " 6: reset the bus; 7: reboot the system.",
-        "Drain the node, stop nvidia-dcgm and carry out the action. It returns to 0 when the GPU has recovered.",
+        action="Drain the node, stop nvidia-dcgm and carry out the action. It returns to 0 when the GPU has recovered.",
     )  # fmt: skip
     yield Alert(
         "GpuRecoveryAdvised",
         " or ".join(f"{value} == {action}" for action in _TO_WATCH),
         "5m", "warning",
-        f"{WHERE} has recovery action {{{{ $value }}}}",
-        "The driver recommends to stop traffic between GPUs (3) or to recover the IMEX domain (5).",
-        "Look for the Xid in the kernel log; jobs of several GPUs may fail until this is done.",
+        summary=f"{WHERE} has recovery action {{{{ $value }}}}",
+        meaning="The driver recommends to stop traffic between GPUs (3) or to recover the IMEX domain (5).",
+        action="Look for the Xid in the kernel log; jobs of several GPUs may fail until this is done.",
     )  # fmt: skip
 
 
@@ -114,7 +121,16 @@ def _incidents(cluster: Cluster) -> Iterator[Alert]:
         ):  # fmt: skip
             expr = _selected(rows, severity, types)
             summary = f"{WHERE}: DCGM health watch {{{{ $labels.health_watch }}}}"
-            yield Alert(name, expr, wait, severity, summary, meaning, runbook, for_types(names))  # type: ignore[arg-type]
+            yield Alert(
+                name,
+                expr,
+                wait,
+                severity,  # type: ignore[arg-type]
+                summary=summary,
+                meaning=meaning,
+                action=runbook,
+                labels=for_types(names),
+            )
 
 
 def _selected(rows: list[Incident], severity: str, types: str) -> str:

@@ -57,4 +57,6 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
 
 def _alert(name: str, expr: str, summary: str, names: list[str], remark: str) -> Alert:
     wait, severity, meaning, runbook = _TEXTS[name]
-    return Alert(name, expr, wait, severity, summary, meaning + remark, runbook, for_types(names))
+    return Alert(
+        name, expr, wait, severity, summary=summary, meaning=meaning + remark, action=runbook, labels=for_types(names)
+    )

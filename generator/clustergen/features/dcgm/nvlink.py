@@ -65,7 +65,7 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
     ):  # fmt: skip
         if name in terms:
             expr = "\nor ".join(terms[name])
-            yield Alert(name, expr, wait, severity, summary, meaning, runbook)  # type: ignore[arg-type]
+            yield Alert(name, expr, wait, severity, summary=summary, meaning=meaning, action=runbook)  # type: ignore[arg-type]
     yield from _domains(
         cluster, [term for name in ("GpuNvlinkLost", "GpuNvlinkErrors") for term in terms.get(name, ())]
     )
@@ -73,9 +73,9 @@ def alerts(cluster: Cluster) -> Iterator[Alert]:
         rate = f"(max without (hpc_job) ({NVLINK_BIT_ERRORS}) >= {_NO_ERROR} < {_NO_BER})"
         yield Alert(
             "GpuNvlinkBitErrors", f"{rate} % 256 < {_BER_EXPONENT}", "15m", "warning",
-            f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",
-            "Errors remain after error correction, so that packets are retransmitted continuously.",
-            "`nvidia-smi nvlink -s` shows the link. Reset the GPUs when the node is free; reseat the tray or its"
+            summary=f"{WHERE}: NVLink bit errors at 1e-{{{{ $value }}}} after correction",
+            meaning="Errors remain after error correction, so that packets are retransmitted continuously.",
+            action="`nvidia-smi nvlink -s` shows the link. Reset the GPUs when the node is free; reseat the tray or its"
             " cables.",
         )  # fmt: skip
 
@@ -88,10 +88,10 @@ def _domains(cluster: Cluster, faults: list[str]) -> Iterator[Alert]:
             "NvlinkDomainErrors",
             f'count by (nvlink_domain) (\n{nodes}\n) >= {_NODES_OF_DOMAIN}',
             "5m", "critical",
-            "{{ $value }} nodes of NVLink domain {{ $labels.nvlink_domain }} have errors on their links",
-            "The nodes share NVLink switch trays and cable cartridges. A fault there costs bandwidth or ends jobs on"
-            " all nodes of the domain, while the GPUs themselves are sound.",
-            "Drain the nodes of the domain. On a switch tray, `nv show interface` and the log of the NVLink subnet"
-            " manager name the ports; reseat or replace the tray that most of them have in common.",
+            summary="{{ $value }} nodes of NVLink domain {{ $labels.nvlink_domain }} have errors on their links",
+            meaning="The nodes share NVLink switch trays and cable cartridges. A fault there costs bandwidth or ends"
+            " jobs on all nodes of the domain, while the GPUs themselves are sound.",
+            action="Drain the nodes of the domain. On a switch tray, `nv show interface` and the log of the NVLink"
+            " subnet manager name the ports; reseat or replace the tray that most of them have in common.",
             look="On the nodes: `nvidia-smi nvlink -e` shows whether the same links have errors on each.",
         )  # fmt: skip

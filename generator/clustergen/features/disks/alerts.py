@@ -14,33 +14,33 @@ def topic(_: DiskHealth) -> Topic:
     alerts = (
         Alert(
             "DiskFailing", "clustergen_disk_healthy == 0", "0s", "critical",
-            f"{DEVICE} predicts its own failure",
-            "The disk's own judgement (SMART health) is that it fails soon.",
-            f"Drain the node. {replace}",
+            summary=f"{DEVICE} predicts its own failure",
+            meaning="The disk's own judgement (SMART health) is that it fails soon.",
+            action=f"Drain the node. {replace}",
         ),
         Alert(
             "DiskSilent", "clustergen_disk_answers == 0", "0s", "critical",
-            f"{DEVICE} does not answer",
-            "smartctl waited a minute for it: the disk hangs, or its controller or cable does.",
-            "Drain the node. The kernel's log (`journalctl -k`) names the disk; replace it if it hangs again.",
+            summary=f"{DEVICE} does not answer",
+            meaning="smartctl waited a minute for it: the disk hangs, or its controller or cable does.",
+            action="Drain the node. The kernel's log (`journalctl -k`) names the disk; replace it if it hangs again.",
         ),
         Alert(
             "DiskErrors", "increase(clustergen_disk_errors_total[1d]) > 0", "0s", "warning",
-            f"{DEVICE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
-            "Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
-            f"`smartctl --xall {{{{ $labels.device }}}}` on the node shows the errors. {replace}",
+            summary=f"{DEVICE} could not read or write {{{{ $value | printf \"%.0f\" }}}} times in a day",
+            meaning="Media errors: data of these blocks is lost unless a RAID has it. More usually follow.",
+            action=f"`smartctl --xall {{{{ $labels.device }}}}` on the node shows the errors. {replace}",
         ),
         Alert(
             "DiskWorn", f"clustergen_disk_wear_ratio > {_WORN}", "1h", "warning",
-            f"{DEVICE} has used {{{{ $value | humanizePercentage }}}} of its rated writes",
-            "The manufacturer rates flash for a number of writes; beyond it, disks may become read-only.",
-            replace,
+            summary=f"{DEVICE} has used {{{{ $value | humanizePercentage }}}} of its rated writes",
+            meaning="The manufacturer rates flash for a number of writes; beyond it, disks may become read-only.",
+            action=replace,
         ),
         Alert(
             "DiskMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 7200', "0s", "warning",
-            "The disks of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
-            "The script fails; alerts on disks cannot fire for this node.",
-            "On the node: `systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics`.",
+            summary="The disks of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
+            meaning="The script fails; alerts on disks cannot fire for this node.",
+            action="On the node: `systemctl status clustergen-disk-metrics.timer clustergen-disk-metrics`.",
         ),
     )  # fmt: skip
     return Topic(

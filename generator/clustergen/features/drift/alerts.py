@@ -22,27 +22,28 @@ def topic(cluster: Cluster, drift: Drift, _: NodeExporter) -> Topic | None:
     alerts = (
         Alert(
             "DriftErrors", 'max by (kind) (clustergen_drift_findings{severity="error"}) > 0', "0s", "critical",
-            "Drift: {{ $value }} x {{ $labels.kind }}",
-            "Machines differ from the manifest in a way that stops jobs or keeps nodes out of use.",
-            look,
+            summary="Drift: {{ $value }} x {{ $labels.kind }}",
+            meaning="Machines differ from the manifest in a way that stops jobs or keeps nodes out of use.",
+            action=look,
         ),
         Alert(
             "DriftWarnings", 'max by (kind) (clustergen_drift_findings{severity="warning"}) > 0', "0s", "warning",
-            "Drift: {{ $value }} x {{ $labels.kind }}",
-            "Machines differ from the manifest or from others of their type.",
-            look,
+            summary="Drift: {{ $value }} x {{ $labels.kind }}",
+            meaning="Machines differ from the manifest or from others of their type.",
+            action=look,
         ),
         Alert(
             "DriftNotCompared", f"time() - max({last_run}) > {seconds}", "0s", "warning",
-            "Drift was last compared {{ $value | humanizeDuration }} ago",
-            "The timer does not run, or the facts of the nodes cannot be recorded.",
-            f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
+            summary="Drift was last compared {{ $value | humanizeDuration }} ago",
+            meaning="The timer does not run, or the facts of the nodes cannot be recorded.",
+            action=f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
         Alert(
             "DriftNeverCompared", f"absent({last_run})", f"{seconds}s", "warning",
-            "Drift has never been compared",
-            f"No {place} has the manifest and its tree in the directory of drift.directory, or its timer fails.",
-            f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
+            summary="Drift has never been compared",
+            meaning=f"No {place} has the manifest and its tree in the directory of drift.directory, or its timer"
+            " fails.",
+            action=f"On the {place}: `systemctl status clustergen-drift.timer clustergen-drift`.",
         ),
     )  # fmt: skip
     return Topic(

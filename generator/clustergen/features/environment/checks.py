@@ -18,11 +18,11 @@ exit "$status"
 """
 CHECKS = (
     Check(
-        "modules",
-        "environment modules",
-        "lmod",
-        "Lmod parses every module and loads it. What it points to need not exist.",
-        paths("/etc/lmod/modules/*", "/etc/modulefiles/*"),
-        Reader("lua5.3", "dpkg-query -W -f '${Version}' lmod", _READ, newest=True),
+        name="modules",
+        what="environment modules",
+        parser="lmod",
+        proves="Lmod parses every module and loads it. What it points to need not exist.",
+        reads=paths("/etc/lmod/modules/*", "/etc/modulefiles/*"),
+        ask=Reader("lua5.3", "dpkg-query -W -f '${Version}' lmod", _READ, newest=True),
     ),
 )

@@ -36,10 +36,10 @@ def topic(cluster: Cluster) -> Topic | None:
 def _certificates() -> Iterator[Alert]:
     yield Alert(
         "CertificateFileExpires", f"{METRIC} - time() < {_CERTIFICATE_DAYS * _DAY}", "1h", "warning",
-        "{{ $labels.file }} on {{ $labels.instance }} expires in {{ $value | humanizeDuration }}",
-        "After that, rsyslog cannot send logs to the collector, SSSD reaches no LDAP server, or browsers refuse"
+        summary="{{ $labels.file }} on {{ $labels.instance }} expires in {{ $value | humanizeDuration }}",
+        meaning="After that, rsyslog cannot send logs to the collector, SSSD reaches no LDAP server, or browsers refuse"
         " Grafana's pages.",
-        "Renew the certificate and install it on every node that has it. Then restart the service that reads it:"
+        action="Renew the certificate and install it on every node that has it. Then restart the service that reads it:"
         " rsyslog, sssd or grafana-server.",
     )  # fmt: skip
 
@@ -51,8 +51,9 @@ def _licences(cluster: Cluster) -> Iterator[Alert]:
             yield Alert(
                 "LicenceExpired" if severity == "critical" else "LicenceExpires",
                 f"{end} - vector(time()) < {days * _DAY}" + (" > 0" if days else ""), "1h", severity,  # type: ignore[arg-type]
-                f"{name} ends on {day}" if days else f"{name} ended on {day}",
-                "The manifest lists this date in monitoring.expires. What depends on the licence or contract may stop.",
-                "Renew it, and enter the new date in the manifest; then render and apply.",
-                (("licence", name),),
+                summary=f"{name} ends on {day}" if days else f"{name} ended on {day}",
+                meaning="The manifest lists this date in monitoring.expires. What depends on the licence or contract"
+                " may stop.",
+                action="Renew it, and enter the new date in the manifest; then render and apply.",
+                labels=(("licence", name),),
             )  # fmt: skip

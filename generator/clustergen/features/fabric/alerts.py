@@ -68,32 +68,32 @@ def _missing(metric: str, types: str, devices: str, count: int, labels: Labels) 
         f'  or 0 * max by (instance) (up{{job="node",{types}}} == 1)\n'
         f") < {count}",
         "5m", "critical",
-        f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
-        "A NIC is no longer on the bus, or its driver did not load.",
-        "Drain the node; `lspci -d 15b3:` and `journalctl -k --grep mlx5` show what is left. A cold reset, then"
+        summary=f"{{{{ $labels.instance }}}} shows {{{{ $value }}}} of {count} fabric ports",
+        meaning="A NIC is no longer on the bus, or its driver did not load.",
+        action="Drain the node; `lspci -d 15b3:` and `journalctl -k --grep mlx5` show what is left. A cold reset, then"
         " reseat the NIC.",
-        labels,
+        labels=labels,
     )  # fmt: skip
 
 
 def _down(expr: str, labels: Labels) -> Alert:
     return Alert(
         "FabricPortDown", expr, "3m", "critical",
-        f"{DEVICE} has no link",
-        "Multi-node jobs on this node hang or fail, or use fewer rails.",
-        "Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
+        summary=f"{DEVICE} has no link",
+        meaning="Multi-node jobs on this node hang or fail, or use fewer rails.",
+        action="Drain the node. Check the cable and its switch port; swap the cable with a neighbour's to see which end"
         " follows it.",
-        labels,
+        labels=labels,
     )  # fmt: skip
 
 
 def _slow(expr: str, expected: int, labels: Labels) -> Alert:
     return Alert(
         "FabricPortSlow", expr, "5m", "warning",
-        f"{DEVICE} runs below {expected} Gb/s",
-        "The link trained at a lower speed or width; it limits every collective.",
-        "Reseat or replace the cable; `mlxlink -d {{ $labels.device }}` of NVIDIA's MFT shows both ends.",
-        labels,
+        summary=f"{DEVICE} runs below {expected} Gb/s",
+        meaning="The link trained at a lower speed or width; it limits every collective.",
+        action="Reseat or replace the cable; `mlxlink -d {{ $labels.device }}` of NVIDIA's MFT shows both ends.",
+        labels=labels,
     )  # fmt: skip
 
 
@@ -116,9 +116,10 @@ def _switches(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "FabricSwitchDown",
         f"{down} >= {_MANY}\nand\n{down} / count by (leaf, device) ({ports}) > {_MOST}", "2m", "critical",
-        "{{ $labels.device }} of {{ $value }} nodes of leaf {{ $labels.leaf }} has no link",
-        "The leaf switch of this port failed, lost power, or reboots. Alerts on single ports are inhibited meanwhile.",
-        "Log in to the switch by its management port; drain its nodes if it does not return.",
+        summary="{{ $labels.device }} of {{ $value }} nodes of leaf {{ $labels.leaf }} has no link",
+        meaning="The leaf switch of this port failed, lost power, or reboots. Alerts on single ports are inhibited"
+        " meanwhile.",
+        action="Log in to the switch by its management port; drain its nodes if it does not return.",
     )  # fmt: skip
 
 
@@ -127,19 +128,20 @@ def _rdma_errors(cluster: Cluster) -> list[Alert]:
     return [
         Alert(
             "FabricPortFlaps", f"increase(node_infiniband_link_downed_total[{hour}]) > 2", "0s", "warning",
-            f"{DEVICE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
-            "The link goes down and comes back; every time, jobs stall or fail.",
-            "Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -m` of NVIDIA's MFT shows"
-            " its state.",
+            summary=f"{DEVICE} lost its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+            meaning="The link goes down and comes back; every time, jobs stall or fail.",
+            action="Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -m` of NVIDIA's MFT"
+            " shows its state.",
         ),
         Alert(
             "FabricPortErrors",
             f"increase(node_infiniband_port_errors_received_total[{minutes}]) > 10",
             "10m", "warning",
-            f"{DEVICE} receives damaged packets",
-            "This cable causes bit errors, and packets are retransmitted.",
-            "Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends, `perfquery LID PORT` one of"
-            " them: PortRcvRemotePhysicalErrors alone means that an earlier link of the path (`ibtracert`) is bad.",
+            summary=f"{DEVICE} receives damaged packets",
+            meaning="This cable causes bit errors, and packets are retransmitted.",
+            action="Clean or replace the cable; on InfiniBand, `ibqueryerrors` shows both ends, `perfquery LID PORT`"
+            " one of them: PortRcvRemotePhysicalErrors alone means that an earlier link of the path (`ibtracert`) is"
+            " bad.",
         ),
     ]  # fmt: skip
 
@@ -148,23 +150,25 @@ def _infiniband_errors(cluster: Cluster) -> Iterator[Alert]:
     hour, minutes = window(cluster, 60), window(cluster, 10)
     yield Alert(
         "FabricPortRecoveries", f"increase(node_infiniband_link_error_recovery_total[{hour}]) > 2", "0s", "warning",
-        f"{DEVICE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
-        "The link retrains without going down; every time, traffic stalls for milliseconds.",
-        "Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows its"
-        " bit error rates.",
+        summary=f"{DEVICE} recovered its link {{{{ $value | printf \"%.0f\" }}}} times in an hour",
+        meaning="The link retrains without going down; every time, traffic stalls for milliseconds.",
+        action="Clean or replace the cable or transceiver; `mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows"
+        " its bit error rates.",
     )  # fmt: skip
     yield Alert(
         "FabricPortSymbolErrors", f"increase(node_infiniband_symbol_error_total[{hour}]) > 10", "0s", "warning",
-        f"{DEVICE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
-        "Error correction no longer repairs all errors of the cable; packet errors follow.",
-        "`mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows the bit error rates. Clean or replace the cable"
-        " or transceiver.",
+        summary=f"{DEVICE} had {{{{ $value | printf \"%.0f\" }}}} symbol errors in an hour",
+        meaning="Error correction no longer repairs all errors of the cable; packet errors follow.",
+        action="`mlxlink -d {{ $labels.device }} -c` of NVIDIA's MFT shows the bit error rates. Clean or replace the"
+        " cable or transceiver.",
     )  # fmt: skip
     yield Alert(
         "FabricPortDiscards",
         f"increase(node_infiniband_port_discards_transmitted_total[{minutes}]) > 100", "10m", "warning",
-        f"{DEVICE} discards packets that it should transmit",
-        "Packets wait too long for credits, or their destination is unreachable: congestion, or a node that hangs.",
-        "`ibtracert LID LID` shows the path between two ports of the job, `perfquery LID PORT` the counters of each:"
-        " `PortXmitWait` and `PortXmitDiscards` that grow lead to a slow receiver. `ibqueryerrors` has all ports.",
+        summary=f"{DEVICE} discards packets that it should transmit",
+        meaning="Packets wait too long for credits, or their destination is unreachable: congestion, or a node that"
+        " hangs.",
+        action="`ibtracert LID LID` shows the path between two ports of the job, `perfquery LID PORT` the counters of"
+        " each: `PortXmitWait` and `PortXmitDiscards` that grow lead to a slow receiver. `ibqueryerrors` has all"
+        " ports.",
     )  # fmt: skip

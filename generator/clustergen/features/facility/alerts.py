@@ -52,44 +52,46 @@ def _alerts(name: str, loop: Loop, kind: str, sensor: Sensor) -> Iterator[Alert]
     if kind == "inlet" and sensor.high is not None:
         yield Alert(
             "CoolantInletHot", f"{series} > {sensor.high:g}", "2m", "critical",
-            f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C",
-            f"The limit is {sensor.high:g} °C. CDUs or chillers remove too little heat; GPUs slow down next.",
-            "Check chillers, the building's water and the CDUs' valves. If the temperature rises on, cap the power of"
-            " GPUs (`nvidia-smi -pl WATTS`) or drain nodes of the loop.",
-            labels,
+            summary=f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C",
+            meaning=f"The limit is {sensor.high:g} °C. CDUs or chillers remove too little heat; GPUs slow down next.",
+            action="Check chillers, the building's water and the CDUs' valves. If the temperature rises on, cap the"
+            " power of GPUs (`nvidia-smi -pl WATTS`) or drain nodes of the loop.",
+            labels=labels,
         )  # fmt: skip
     if kind == "inlet" and sensor.low is not None:
         yield Alert(
             "CoolantInletCold", f"{series} < {sensor.low:g}", "5m", "warning",
-            f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C only",
-            f"The limit is {sensor.low:g} °C. Below the dew point of the room, water condenses on pipes and"
+            summary=f"Coolant reaches the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C only",
+            meaning=f"The limit is {sensor.low:g} °C. Below the dew point of the room, water condenses on pipes and"
             " cold plates.",
-            "Raise the set point of the CDU above the dew point; check its mixing valve.",
-            labels,
+            action="Raise the set point of the CDU above the dew point; check its mixing valve.",
+            labels=labels,
         )  # fmt: skip
     if kind == "outlet" and sensor.high is not None:
         yield Alert(
             "CoolantOutletHot", f"{series} > {sensor.high:g}", "2m", "critical",
-            f"Coolant leaves the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C",
-            f"The limit is {sensor.high:g} °C. Too little coolant flows for the heat, or it arrives too hot.",
-            "Compare inlet and flow: with a normal inlet, look for a closed valve, a blocked filter or a failed pump.",
-            labels,
+            summary=f"Coolant leaves the racks of {where} with {{{{ $value | printf \"%.1f\" }}}} °C",
+            meaning=f"The limit is {sensor.high:g} °C. Too little coolant flows for the heat, or it arrives too hot.",
+            action="Compare inlet and flow: with a normal inlet, look for a closed valve, a blocked filter or a failed"
+            " pump.",
+            labels=labels,
         )  # fmt: skip
     if kind == "flow" and sensor.low is not None:
         yield Alert(
             "CoolantFlowLow", f"{series} < {sensor.low:g}", "1m", "critical",
-            f"{{{{ $value | printf \"%.0f\" }}}} litres of coolant a minute in {where}",
-            f"The limit is {sensor.low:g} L/min. Without flow, GPUs reach their limit within seconds to minutes.",
-            "Check pumps and their redundancy, filters, valves and the level of the coolant; look for a leak. Drain the"
-            " nodes of the loop if the flow does not return.",
-            labels,
+            summary=f"{{{{ $value | printf \"%.0f\" }}}} litres of coolant a minute in {where}",
+            meaning=f"The limit is {sensor.low:g} L/min. Without flow, GPUs reach their limit within seconds to"
+            " minutes.",
+            action="Check pumps and their redundancy, filters, valves and the level of the coolant; look for a leak."
+            " Drain the nodes of the loop if the flow does not return.",
+            labels=labels,
         )  # fmt: skip
     yield Alert(
         "CoolantSensorSilent", f"absent({series})", "15m", "warning",
-        f"The {kind} sensor of loop {name} is not read",
-        "Prometheus has no value of it: the device does not answer, or the sensor has another name. Alerts on it cannot"
-        " fire.",
-        f"Look for the metric {sensor.series.partition('{')[0]} in Prometheus; then correct"
+        summary=f"The {kind} sensor of loop {name} is not read",
+        meaning="Prometheus has no value of it: the device does not answer, or the sensor has another name. Alerts on"
+        " it cannot fire.",
+        action=f"Look for the metric {sensor.series.partition('{')[0]} in Prometheus; then correct"
         f" facility.loops.{name}.sensors.{kind}.series.",
-        (*labels, ("sensor", kind)),
+        labels=(*labels, ("sensor", kind)),
     )  # fmt: skip

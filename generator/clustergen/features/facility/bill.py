@@ -51,7 +51,16 @@ def pieces(cables: Iterable[Cable]) -> Counter[Piece]:
     for cable in cables:
         medium = cable.medium
         if medium is None or cable.length_m is None:
-            counts[Piece("link", "", cause_text(cable), "", None, "cable not chosen")] += 1
+            counts[
+                Piece(
+                    category="link",
+                    item="",
+                    description=cause_text(cable),
+                    part="",
+                    length_m=None,
+                    note="cable not chosen",
+                )
+            ] += 1
             continue
         key = f"{medium.id} {medium.gbit} {medium.module_a} {medium.module_b}"
         media[key] = medium
@@ -307,7 +316,14 @@ def _pdus(cluster: Cluster) -> Iterator[Item]:
             words += ", " + " and ".join(f"{number} x {kind}" for kind, number in outlets)
         model = pdus().get(name)
         item = model.id if model else f"pdu-{volts}v-{amps}a-{phases}ph"
-        yield Item("pdu", item, words, count, "one for each feed", model.model if model else "")
+        yield Item(
+            category="pdu",
+            item=item,
+            description=words,
+            count=count,
+            note="one for each feed",
+            part=model.model if model else "",
+        )
 
 
 def _order(counted: tuple[Piece, int]) -> tuple[int, str, str, float]:

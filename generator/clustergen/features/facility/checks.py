@@ -97,23 +97,25 @@ def _judged(complaints_of: Callable[[Sequence[Entry]], Iterator[str]], version: 
 
 CHECKS = (
     Check(
-        "bill",
-        "machine room: bill of materials",
-        "Python's csv",
-        "Counts and spares add up to the order, prices to the cost of each line and of all. No order system is run.",
-        paths("facility/bom.csv"),
-        _judged(_bill_complaints, platform.python_version()),
+        name="bill",
+        what="machine room: bill of materials",
+        parser="Python's csv",
+        proves="Counts and spares add up to the order, prices to the cost of each line and of all. No order system is"
+        " run.",
+        reads=paths("facility/bom.csv"),
+        ask=_judged(_bill_complaints, platform.python_version()),
     ),
     Check(
-        "netbox",
-        "machine room: tables for NetBox",
-        "Python's csv",
-        "Every device has a device type, every rack exists, every cable ends in a port of its device that no other"
-        " cable has. NetBox is not run: what it imports was compared with its forms and its library's schema by hand.",
-        paths(
+        name="netbox",
+        what="machine room: tables for NetBox",
+        parser="Python's csv",
+        proves="Every device has a device type, every rack exists, every cable ends in a port of its device that no"
+        " other cable has. NetBox is not run: what it imports was compared with its forms and its library's schema by"
+        " hand.",
+        reads=paths(
             *("facility/cables.csv", "facility/devices.csv", "facility/racks.csv", "facility/power-feeds.csv"),
             "facility/device-types/*.yaml",
         ),
-        _judged(_complaints, f"{platform.python_version()}, PyYAML {yaml.__version__}"),
+        ask=_judged(_complaints, f"{platform.python_version()}, PyYAML {yaml.__version__}"),
     ),
 )

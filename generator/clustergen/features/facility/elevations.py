@@ -203,7 +203,15 @@ def _rack(rack: Rack, x: int, floor: int, contents: _Contents, role_of: Mapping[
     ]
     boxes = [_box(rack, one, place, _role(one, role_of), contents.order) for one, place in contents.standing]
     foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
-    return RackDrawing(rack.name, units, x, floor - units * UNIT, tuple(heading), tuple(boxes), tuple(foot))
+    return RackDrawing(
+        name=rack.name,
+        units=units,
+        x=x,
+        y=floor - units * UNIT,
+        head=tuple(heading),
+        boxes=tuple(boxes),
+        foot=tuple(foot),
+    )
 
 
 def _head_height(rack: Rack) -> int:

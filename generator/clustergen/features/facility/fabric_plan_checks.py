@@ -125,12 +125,12 @@ def _ask(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row]:
 
 CHECKS = (
     Check(
-        "fabric plan",
-        "machine room: cables of InfiniBand",
-        "ibsim and opensm",
-        "opensm brings up a simulated fabric (ibsim) with every cable of the table, and says whether it is a fat tree."
-        " Rates, lengths and media are not part of it.",
-        paths("facility/cables.csv"),
-        _ask,
+        name="fabric plan",
+        what="machine room: cables of InfiniBand",
+        parser="ibsim and opensm",
+        proves="opensm brings up a simulated fabric (ibsim) with every cable of the table, and says whether it is a"
+        " fat tree. Rates, lengths and media are not part of it.",
+        reads=paths("facility/cables.csv"),
+        ask=_ask,
     ),
 )

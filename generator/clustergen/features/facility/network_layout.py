@@ -198,7 +198,9 @@ class Layout:
         for row, (text, kind) in enumerate(kept):
             line = fitted(text, area.width - _PADDING, 10 * BOLD if kind else 9)
             texts.append(Text(area.width // 2 + 2, start + _LINE * row, line, f"{kind} middle".strip()))
-        self.boxes[key] = DrawnBox(classes, wire, *area, is_stack, title, tuple(texts))
+        self.boxes[key] = DrawnBox(
+            classes=classes, wire=wire, **area._asdict(), is_stack=is_stack, title=title, texts=tuple(texts)
+        )
 
 
 def _cut(name: str, wide: int) -> bool:

@@ -36,11 +36,11 @@ def _drawn(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[Row
 
 CHECKS = (
     Check(
-        "pictures",
-        "pictures of racks and networks",
-        "rsvg-convert",
-        "librsvg parses every picture and draws it. Its style for dark mode is for browsers, which are not run.",
-        paths("facility/*.svg"),
-        _drawn,
+        name="pictures",
+        what="pictures of racks and networks",
+        parser="rsvg-convert",
+        proves="librsvg parses every picture and draws it. Its style for dark mode is for browsers, which are not run.",
+        reads=paths("facility/*.svg"),
+        ask=_drawn,
     ),
 )

@@ -242,7 +242,14 @@ def sizes(cluster: Cluster, run: Training, node_type: NodeType) -> tuple[int, ..
 def model(run: Training, gpus: int) -> Model:
     layers, hidden = shape(run.parameters)
     batch = run.batch or max(_LEAST_BATCH, gpus * run.sequence)
-    return Model(run.parameters, run.layers or layers, run.hidden or hidden, run.sequence, batch, run.precision)
+    return Model(
+        parameters=run.parameters,
+        layers=run.layers or layers,
+        hidden=run.hidden or hidden,
+        sequence=run.sequence,
+        batch=batch,
+        precision=run.precision,
+    )
 
 
 def machine(cluster: Cluster, run: Training, node_type: NodeType, gpus: int) -> Machine:

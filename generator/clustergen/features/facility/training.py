@@ -179,7 +179,15 @@ def step(machine: Machine, model: Model, form: Form) -> Step:
         # Sharded: weights are gathered forward and backward and gradients scattered, each half an all-reduce, for each
         # micro batch. Otherwise gradients are exchanged once, beside the backward pass of the last micro batch.
         exposed = max(0.0, rounds * 1.5 * whole - compute if form.name == "sharded" else whole - backward / rounds)
-    return Step(form, memory(machine, model, form), ideal, compute, tensor, bubble, exposed)
+    return Step(
+        form=form,
+        memory=memory(machine, model, form),
+        ideal_s=ideal,
+        compute_s=compute,
+        tensor_s=tensor,
+        bubble_s=bubble,
+        exposed_s=exposed,
+    )
 
 
 def _reduce_s(size: float, ranks: int, bus: float, latency: float) -> float:

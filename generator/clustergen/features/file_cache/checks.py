@@ -20,13 +20,13 @@ def _transferred(answer: Answer, question: Question) -> Iterator[str]:
 COMPONENT = "storage"
 CHECKS = (
     Check(
-        "cachefilesd",
-        "cache of NFS files",
-        "cachefilesd",
-        "cachefilesd finds the directory, accepts the form of each line and transfers all of them to its device, here "
-        "a regular file. The kernel, which judges the values, is not asked.",
-        paths("/etc/cachefilesd.conf"),
-        Reader(
+        name="cachefilesd",
+        what="cache of NFS files",
+        parser="cachefilesd",
+        proves="cachefilesd finds the directory, accepts the form of each line and transfers all of them to its"
+        " device, here a regular file. The kernel, which judges the values, is not asked.",
+        reads=paths("/etc/cachefilesd.conf"),
+        ask=Reader(
             "cachefilesd",
             "$program -v",
             ': >/dev/cachefiles; awk \'$1 == "dir" { print $2 }\' "$1" | xargs -r mkdir -p; '

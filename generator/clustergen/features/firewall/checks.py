@@ -34,12 +34,12 @@ def _firewalld(answer: Answer, question: Question) -> Iterator[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "firewalld",
-        "firewalld: zones",
-        "firewalld's zone reader",
-        "firewalld's zone reader accepts every element, and every network is a source. Nothing is filtered.",
-        paths("/etc/firewalld/zones/*"),
-        Reader(
+        name="firewalld",
+        what="firewalld: zones",
+        parser="firewalld's zone reader",
+        proves="firewalld's zone reader accepts every element, and every network is a source. Nothing is filtered.",
+        reads=paths("/etc/firewalld/zones/*"),
+        ask=Reader(
             "python3",
             "$program -c 'import firewall.config as c; print(c.VERSION)'",
             _FIREWALLD,
@@ -48,13 +48,13 @@ CHECKS = (
         ),
     ),
     Check(
-        "nftables",
-        "firewall: nftables",
-        "nft --check",
-        "The kernel of this machine accepts the whole set of rules of each kind of node, in a network namespace of its "
-        "own. No packet is filtered.",
-        paths("/etc/clustergen-firewall/*.nft"),
-        Reader(
+        name="nftables",
+        what="firewall: nftables",
+        parser="nft --check",
+        proves="The kernel of this machine accepts the whole set of rules of each kind of node, in a network namespace"
+        " of its own. No packet is filtered.",
+        reads=paths("/etc/clustergen-firewall/*.nft"),
+        ask=Reader(
             "nft",
             "dpkg-query -W -f '${Version}' nftables",
             '"$program" --check --file /etc/clustergen-firewall/main.nft',

@@ -123,39 +123,40 @@ _DASHBOARDS = "/etc/grafana/dashboards/*.json"
 COMPONENT = "monitoring"
 CHECKS = (
     Check(
-        "grafana settings",
-        "Grafana: settings",
-        "Python's configparser",
-        "Well-formed INI, no section or key twice. Grafana itself has never read its files: Debian, PyPI and npm do not"
-        " have it, and its licence (AGPL) rules out a copy in this repository.",
-        paths("/etc/grafana/grafana.ini"),
-        read_by(platform.python_version(), _ini),
+        name="grafana settings",
+        what="Grafana: settings",
+        parser="Python's configparser",
+        proves="Well-formed INI, no section or key twice. Grafana itself has never read its files: Debian, PyPI and"
+        " npm do not have it, and its licence (AGPL) rules out a copy in this repository.",
+        reads=paths("/etc/grafana/grafana.ini"),
+        ask=read_by(platform.python_version(), _ini),
     ),
     Check(
-        "grafana provisioning",
-        "Grafana: data sources, folders, contact points",
-        "PyYAML",
-        "Well-formed YAML of provisioning format 1. Grafana is not run.",
-        paths("/etc/grafana/provisioning/*"),
-        read_by(yaml.__version__, _provisioning),
+        name="grafana provisioning",
+        what="Grafana: data sources, folders, contact points",
+        parser="PyYAML",
+        proves="Well-formed YAML of provisioning format 1. Grafana is not run.",
+        reads=paths("/etc/grafana/provisioning/*"),
+        ask=read_by(yaml.__version__, _provisioning),
     ),
     Check(
-        "dashboards",
-        "Grafana: dashboards",
-        "Python's json",
-        "Well-formed JSON; every panel has an id of its own and a place on the grid that no other covers. Grafana is"
-        " not run; tests pass every kind of panel through the types of its SDK for Python without loss.",
-        paths(_DASHBOARDS),
-        _form,
+        name="dashboards",
+        what="Grafana: dashboards",
+        parser="Python's json",
+        proves="Well-formed JSON; every panel has an id of its own and a place on the grid that no other covers."
+        " Grafana is not run; tests pass every kind of panel through the types of its SDK for Python without loss.",
+        reads=paths(_DASHBOARDS),
+        ask=_form,
     ),
     Check(
-        "queries",
-        "Grafana: queries of the dashboards",
-        "promtool check rules",
-        "Prometheus' parser accepts the query of each panel and annotation. Tests ask a real Prometheus each of them"
-        " and get data, for two clusters.",
-        paths(_DASHBOARDS),
-        Reader("promtool", VERSION, f'"$program" check rules {_RULES}', refused, _counted,
-               _as_rules, whole=True),
+        name="queries",
+        what="Grafana: queries of the dashboards",
+        parser="promtool check rules",
+        proves="Prometheus' parser accepts the query of each panel and annotation. Tests ask a real Prometheus each of"
+        " them and get data, for two clusters.",
+        reads=paths(_DASHBOARDS),
+        ask=Reader(
+            "promtool", VERSION, f'"$program" check rules {_RULES}', refused, _counted, stand_ins=_as_rules, whole=True
+        ),
     ),
 )  # fmt: skip

@@ -39,7 +39,7 @@ def requisites(grafana: Grafana) -> Iterator[Requisite]:
 
 
 def secrets(_: Grafana) -> Iterator[Secret]:
-    yield Secret("grafana", PASSWORD, ("monitoring",), "grafana", "0400", "given")
+    yield Secret("grafana", PASSWORD, ("monitoring",), owner="grafana", mode="0400", origin="given")
 
 
 def services(_: Grafana) -> Iterator[Service]:

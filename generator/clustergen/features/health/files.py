@@ -77,13 +77,13 @@ def values(cluster: Cluster, node_type: NodeType) -> HealthValues | None:
     spool = own_directory(cluster.slurm.spool_directory) or "/"
     network = cluster.networks.fabric
     return HealthValues(
-        spool,
-        spec.min_free_kib,
-        _fabric_devices(cluster, node_type),
-        (network.rate_gbit if network else None) or 0,
-        _services(cluster, node_type),
-        _MOST_SKEW_S,
-        any(group.has("login") for group in cluster.of_type[node_type.name]),
+        spool=spool,
+        min_free_kib=spec.min_free_kib,
+        fabric_devices=_fabric_devices(cluster, node_type),
+        fabric_gbit_s=(network.rate_gbit if network else None) or 0,
+        services=_services(cluster, node_type),
+        most_skew_s=_MOST_SKEW_S,
+        has_logins=any(group.has("login") for group in cluster.of_type[node_type.name]),
     )
 
 

@@ -42,12 +42,12 @@ def _hosts(answer: Answer, question: Question) -> Iterator[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "hosts",
-        "host names",
-        "glibc",
-        "The name service reads every line and resolves every node to the address that Ansible uses.",
-        paths("/etc/hosts"),
-        Reader(
+        name="hosts",
+        what="host names",
+        parser="glibc",
+        proves="The name service reads every line and resolves every node to the address that Ansible uses.",
+        reads=paths("/etc/hosts"),
+        ask=Reader(
             "getent",
             PROGRAM_VERSION,
             '"$program" hosts; [ $# = 0 ] || "$program" hosts "$@" || true',

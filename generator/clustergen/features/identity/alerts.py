@@ -15,18 +15,18 @@ def topic(identity: Identity, _: NodeExporter) -> Topic:
     alerts = (
         Alert(
             "DirectoryOffline", "count(clustergen_directory_online == 0) > 0", "10m", "warning",
-            "{{ $value }} nodes reach no server of the directory",
-            "SSSD answers from its cache: users who have logged in there before still can, others are unknown.",
-            "`clustergen_directory_online == 0` in Prometheus lists the nodes. Many of them: the servers, their"
+            summary="{{ $value }} nodes reach no server of the directory",
+            meaning="SSSD answers from its cache: users who have logged in there before still can, others are unknown.",
+            action="`clustergen_directory_online == 0` in Prometheus lists the nodes. Many of them: the servers, their"
             " certificates or the password of the account are wrong. One: its network, or its files."
             f" Servers: {servers}.",
         ),
         Alert(
             "DirectoryMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 1800', "0s",
             "warning",
-            "{{ $labels.instance }} has not asked SSSD for {{ $value | humanizeDuration }}",
-            "DirectoryOffline cannot fire for this node.",
-            "On the node: `systemctl status clustergen-directory-metrics.timer clustergen-directory-metrics`.",
+            summary="{{ $labels.instance }} has not asked SSSD for {{ $value | humanizeDuration }}",
+            meaning="DirectoryOffline cannot fire for this node.",
+            action="On the node: `systemctl status clustergen-directory-metrics.timer clustergen-directory-metrics`.",
         ),
     )  # fmt: skip
     return Topic(

@@ -23,11 +23,12 @@ def _sssctl(answer: Answer, _question: Question) -> Iterator[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "SSSD",
-        "users of the directory: SSSD",
-        "sssctl config-check",
-        "SSSD knows every section and option. It reads no value, no certificate and no password, and asks no server.",
-        paths("/etc/sssd/sssd.conf"),
-        Reader("sssctl", "sssd --version", _CHECK, _sssctl),
+        name="SSSD",
+        what="users of the directory: SSSD",
+        parser="sssctl config-check",
+        proves="SSSD knows every section and option. It reads no value, no certificate and no password, and asks no"
+        " server.",
+        reads=paths("/etc/sssd/sssd.conf"),
+        ask=Reader("sssctl", "sssd --version", _CHECK, _sssctl),
     ),
 )

@@ -131,7 +131,14 @@ def of_service_node(_: Cluster, os: OperatingSystem, identity: Identity) -> Swit
 
 def _switch(os: OperatingSystem, identity: Identity, *, makes_homes: bool) -> Switch:
     first, last = identity.uids or (0, 0)
-    return Switch(os.fact("family"), makes_homes, first, last, FIRST_SUBORDINATE_ID, SUBORDINATE_IDS)
+    return Switch(
+        family=os.fact("family"),
+        make_homes=makes_homes,
+        first_uid=first,
+        last_uid=last,
+        first_subordinate_id=FIRST_SUBORDINATE_ID,
+        subordinate_ids=SUBORDINATE_IDS,
+    )
 
 
 def metrics(cluster: Cluster, os: OperatingSystem, _: Identity, __: NodeExporter) -> Context:

@@ -39,7 +39,9 @@ def groups(cluster: Cluster, identity: Identity) -> Iterator[Group]:
 def secrets(identity: Identity) -> Iterator[Secret]:
     if identity.bind:
         form = f"[domain/{DOMAIN}]\nldap_default_authtok = {{}}\n"
-        yield Secret("ldap", PASSWORD, ("all",), "root", "0600", "given", form, f"restart:{UNIT}")
+        yield Secret(
+            "ldap", PASSWORD, ("all",), owner="root", mode="0600", origin="given", form=form, effect=f"restart:{UNIT}"
+        )
 
 
 def requisites(identity: Identity) -> Iterator[Requisite]:

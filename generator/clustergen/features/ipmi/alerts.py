@@ -38,21 +38,23 @@ def _sensors() -> Iterator[Alert]:
     sensor = "{{ $labels.name }} of {{ $labels.instance }}"
     yield Alert(
         "BmcSensorCritical", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 2', "2m", "critical",
-        f"Sensor {sensor} is critical",
-        "The BMC reports a fan, temperature, voltage or current beyond its critical limit.",
-        "`ipmi-sensors` on the node, or the web page of the BMC, shows value and limits; drain the node.",
+        summary=f"Sensor {sensor} is critical",
+        meaning="The BMC reports a fan, temperature, voltage or current beyond its critical limit.",
+        action="`ipmi-sensors` on the node, or the web page of the BMC, shows value and limits; drain the node.",
     )  # fmt: skip
     yield Alert(
         "BmcSensorWarning", f'{{__name__=~"{_SENSORS}",{_OTHERS}}} == 1', "10m", "warning",
-        f"Sensor {sensor} is not normal",
-        "The BMC reports a state that is not critical yet, as degraded redundancy when one fan of a set has failed.",
-        "`ipmi-sensors` on the node shows the states of all sensors; replace the part that failed.",
+        summary=f"Sensor {sensor} is not normal",
+        meaning="The BMC reports a state that is not critical yet, as degraded redundancy when one fan of a set has"
+        " failed.",
+        action="`ipmi-sensors` on the node shows the states of all sensors; replace the part that failed.",
     )  # fmt: skip
     yield Alert(
         "BmcUnreadable", 'ipmi_up{collector="ipmi"} == 0', "15m", "warning",
-        "The sensors of {{ $labels.instance }} cannot be read",
-        "The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
-        "Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: `bmc-device --cold-reset`.",
+        summary="The sensors of {{ $labels.instance }} cannot be read",
+        meaning="The node's interface to its BMC does not answer; alerts on its sensors cannot fire.",
+        action="Check that /dev/ipmi0 exists (modules ipmi_si and ipmi_devintf); reset the BMC: `bmc-device"
+        " --cold-reset`.",
     )  # fmt: skip
 
 
@@ -78,22 +80,22 @@ def _limits(cluster: Cluster) -> Iterator[Alert]:
             "AirInletHot",
             f"max by (cluster, rack, instance) (ipmi_temperature_celsius{{{AIR},node_type{one_of(names)}}}) > {limit}",
             "5m", "warning",
-            "{{ $labels.instance }} draws in air of {{ $value }} °C",
-            f"The limit is {limit} °C, by {source}. Fans run faster, GPUs slow down, and other nodes of the row are"
-            " next.",
-            "Check the cooling units, blanking panels and doors of the aisle; compare the nodes of the rack: hot air at"
-            " the top alone comes from around the rack.",
-            for_types(names),
+            summary="{{ $labels.instance }} draws in air of {{ $value }} °C",
+            meaning=f"The limit is {limit} °C, by {source}. Fans run faster, GPUs slow down, and other nodes of the"
+            " row are next.",
+            action="Check the cooling units, blanking panels and doors of the aisle; compare the nodes of the rack:"
+            " hot air at the top alone comes from around the rack.",
+            labels=for_types(names),
             look="The dashboard shows the warmest air; on the node, `ipmi-sensors --sensor-types=Temperature`.",
             page="power",
         )  # fmt: skip
     if stated.fan_speed_rpm is not None:
         yield Alert(
             "FanSlow", f"ipmi_fan_speed_rpm < {stated.fan_speed_rpm}", "2m", "warning",
-            "Fan {{ $labels.name }} of {{ $labels.instance }} runs with {{ $value }} revolutions a minute",
-            f"The limit is {stated.fan_speed_rpm}, by monitoring.thresholds.fan_speed. A fan that stops leaves the"
-            " others to cool the node.",
-            "`ipmi-sensors --sensor-types=Fan` on the node shows all fans; replace the slow one.",
+            summary="Fan {{ $labels.name }} of {{ $labels.instance }} runs with {{ $value }} revolutions a minute",
+            meaning=f"The limit is {stated.fan_speed_rpm}, by monitoring.thresholds.fan_speed. A fan that stops leaves"
+            " the others to cool the node.",
+            action="`ipmi-sensors --sensor-types=Fan` on the node shows all fans; replace the slow one.",
         )  # fmt: skip
 
 
@@ -101,10 +103,10 @@ def _supplies(cluster: Cluster) -> Iterator[Alert]:
     """Power supplies by themselves: what is left must carry the node, and a whole rack points to its feed."""
     yield Alert(
         "PowerSupplyFailed", f"ipmi_sensor_state{{{_SUPPLIES}}} > 0", "2m", "warning",
-        "{{ $labels.name }} of {{ $labels.instance }} failed or has no input",
-        "The node may run without redundant power: the next failure, or the loss of a feed, switches it off.",
-        "Check the cord and its outlet. If other nodes of the rack report the same, check the feed; otherwise replace"
-        " the power supply.",
+        summary="{{ $labels.name }} of {{ $labels.instance }} failed or has no input",
+        meaning="The node may run without redundant power: the next failure, or the loss of a feed, switches it off.",
+        action="Check the cord and its outlet. If other nodes of the rack report the same, check the feed; otherwise"
+        " replace the power supply.",
         look="On the node: `ipmi-sensors --sensor-types=Power_Supply` and `ipmi-sel | tail`.",
     )  # fmt: skip
     if not cluster.racks:
@@ -114,11 +116,11 @@ def _supplies(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "RackFeedLost",
         f"{failed} >= {_MANY}\nand\n{failed} / count by (cluster, rack) ({by_node}) > {_MOST}", "2m", "critical",
-        "Power supplies of {{ $value }} nodes in rack {{ $labels.rack }} have failed or have no input",
-        "One feed or PDU of the rack is off. The other carries all of its load; alerts on single power supplies of the"
-        " rack are inhibited.",
-        "Check the breaker and the PDU of each feed. Then compare the rack's power with what the remaining feed may"
-        " carry, and cap or drain nodes if it is more.",
+        summary="Power supplies of {{ $value }} nodes in rack {{ $labels.rack }} have failed or have no input",
+        meaning="One feed or PDU of the rack is off. The other carries all of its load; alerts on single power"
+        " supplies of the rack are inhibited.",
+        action="Check the breaker and the PDU of each feed. Then compare the rack's power with what the remaining feed"
+        " may carry, and cap or drain nodes if it is more.",
         look="The dashboard shows the rack's power; on a node, `ipmi-sensors` shows which supply has no input.",
         page="power",
     )  # fmt: skip

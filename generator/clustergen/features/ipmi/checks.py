@@ -8,11 +8,11 @@ from clustergen.verify.daemon import starts
 COMPONENT = "monitoring"
 CHECKS = (
     Check(
-        "IPMI exporter",
-        "IPMI exporter: its arguments and configuration",
-        "prometheus-ipmi-exporter",
-        "The exporter starts with these arguments and this configuration and listens. No BMC is asked.",
-        paths("/etc/default/prometheus-ipmi-exporter", "/etc/prometheus-exporters/ipmi.yml"),
-        starts("prometheus-ipmi-exporter", "Listening on|TLS is disabled"),
+        name="IPMI exporter",
+        what="IPMI exporter: its arguments and configuration",
+        parser="prometheus-ipmi-exporter",
+        proves="The exporter starts with these arguments and this configuration and listens. No BMC is asked.",
+        reads=paths("/etc/default/prometheus-ipmi-exporter", "/etc/prometheus-exporters/ipmi.yml"),
+        ask=starts("prometheus-ipmi-exporter", "Listening on|TLS is disabled"),
     ),
 )

@@ -44,9 +44,11 @@ def _feeds(cluster: Cluster) -> Iterator[Alert]:
             "RackFeedHigh",
             f"sum by (rack) ({POWER}{{rack{one_of(names)}}}) > {capacity * _SHARE // 100}",
             "15m", "warning",
-            f"Rack {{{{ $labels.rack }}}} draws {{{{ $value | humanize }}}}W, more than {_SHARE} % of its feeds",
-            f"The feeds of the rack may carry {capacity} W for hours, one side alone if they are redundant. The"
+            summary=f"Rack {{{{ $labels.rack }}}} draws {{{{ $value | humanize }}}}W, more than {_SHARE} % of its"
+            " feeds",
+            meaning=f"The feeds of the rack may carry {capacity} W for hours, one side alone if they are redundant. The"
             " BMCs measure nodes only: switches and losses come on top.",
-            "Cap the power of GPUs (`nvidia-smi -pl WATTS`), drain nodes of the rack, or move load to other racks.",
-            (("capacity", f"{capacity} W"),),
+            action="Cap the power of GPUs (`nvidia-smi -pl WATTS`), drain nodes of the rack, or move load to other"
+            " racks.",
+            labels=(("capacity", f"{capacity} W"),),
         )  # fmt: skip

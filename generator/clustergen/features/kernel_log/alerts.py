@@ -47,27 +47,30 @@ def _xids(cluster: Cluster) -> Iterator[Alert]:
                 f"time() - clustergen_xid_last_timestamp_seconds{matcher} < {_RECENT}\n"
                 'unless on (instance) up{job="dcgm"} == 1',
                 "0s", severity,
-                "Xid {{ $labels.xid }} on the GPU at {{ $labels.pci }} of {{ $labels.instance }}",
-                "The kernel logged an error of the GPU, and dcgm-exporter, whose alerts say more, does not run there. "
+                summary="Xid {{ $labels.xid }} on the GPU at {{ $labels.pci }} of {{ $labels.instance }}",
+                meaning="The kernel logged an error of the GPU, and dcgm-exporter, whose alerts say more, does not run"
+                " there. "
                 + "; ".join(f"{row.xid}: {row.meaning}" for row in rows) + ".",
-                f"{advice} The log of the node has the lines: `journalctl -k --grep '^NVRM: Xid'`.",
-                for_types(names),
+                action=f"{advice} The log of the node has the lines: `journalctl -k --grep '^NVRM: Xid'`.",
+                labels=for_types(names),
             )  # fmt: skip
 
 
 def _links() -> Iterator[Alert]:
     yield Alert(
         "LinkFlaps", "increase(clustergen_link_down_total[1h]) > 2", "0s", "warning",
-        "{{ $labels.interface }} of {{ $labels.instance }} went down {{ $value | printf \"%.0f\" }} times in an hour",
-        "A cable, a transceiver or a switch port is failing; jobs on it hang or fail.",
-        "Compare the other end: the port's counters on the switch. Clean or replace the cable.",
+        summary="{{ $labels.interface }} of {{ $labels.instance }} went down {{ $value | printf \"%.0f\" }} times in"
+        " an hour",
+        meaning="A cable, a transceiver or a switch port is failing; jobs on it hang or fail.",
+        action="Compare the other end: the port's counters on the switch. Clean or replace the cable.",
     )  # fmt: skip
     yield Alert(
         "CableUnplugged", "increase(clustergen_cable_events_total[1h]) > 0", "0s", "warning",
-        "The adapter at {{ $labels.pci }} of {{ $labels.instance }} reports a cable that was unplugged or fails",
-        "The kernel logged an event of cage {{ $labels.module }}.",
-        "Check that the cable is seated; `mlxlink -d {{ $labels.pci }} -m` of NVIDIA's MFT shows the state of its"
-        " transceiver.",
+        summary="The adapter at {{ $labels.pci }} of {{ $labels.instance }} reports a cable that was unplugged or"
+        " fails",
+        meaning="The kernel logged an event of cage {{ $labels.module }}.",
+        action="Check that the cable is seated; `mlxlink -d {{ $labels.pci }} -m` of NVIDIA's MFT shows the state of"
+        " its transceiver.",
     )  # fmt: skip
 
 
@@ -76,14 +79,14 @@ def _errors(cluster: Cluster) -> Iterator[Alert]:
     yield Alert(
         "KernelErrors", f'increase(clustergen_kernel_errors_total{{kind!~"oom|hung_task"}}[{minutes}]) > 0',
         "0s", "warning",
-        "The kernel of {{ $labels.instance }} logs errors of kind {{ $labels.kind }}",
-        "machine_check: processor or memory; pcie: a device or slot; io_error, file_system: a disk; lockup: a processor"
-        " that did not respond.",
-        "Read `journalctl -k` on the node, or kernel.log on the log collector; drain the node if they continue.",
+        summary="The kernel of {{ $labels.instance }} logs errors of kind {{ $labels.kind }}",
+        meaning="machine_check: processor or memory; pcie: a device or slot; io_error, file_system: a disk; lockup: a"
+        " processor that did not respond.",
+        action="Read `journalctl -k` on the node, or kernel.log on the log collector; drain the node if they continue.",
     )  # fmt: skip
     yield Alert(
         "KernelMetricsOld", f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",
-        "Counters of the kernel's log of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
-        "The script that exports them fails; alerts on Xids and links cannot fire for this node.",
-        "On the node: `systemctl status clustergen-kernel-metrics.timer clustergen-kernel-metrics`.",
+        summary="Counters of the kernel's log of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
+        meaning="The script that exports them fails; alerts on Xids and links cannot fire for this node.",
+        action="On the node: `systemctl status clustergen-kernel-metrics.timer clustergen-kernel-metrics`.",
     )  # fmt: skip

@@ -29,13 +29,13 @@ def _not_in_kernel(_answer: Answer, question: Question) -> Iterator[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "sysctl",
-        "kernel settings",
-        "sysctl --dry-run",
-        "Every line is a key and a value. Whether the node's kernel has the key is checked only for keys of this "
-        "machine's kernel; values are not applied.",
-        paths("/etc/sysctl.d/*"),
-        Reader(
+        name="sysctl",
+        what="kernel settings",
+        parser="sysctl --dry-run",
+        proves="Every line is a key and a value. Whether the node's kernel has the key is checked only for keys of"
+        " this machine's kernel; values are not applied.",
+        reads=paths("/etc/sysctl.d/*"),
+        ask=Reader(
             "sysctl",
             PROGRAM_VERSION,
             'for file; do "$program" --dry-run -p "$file"; done',

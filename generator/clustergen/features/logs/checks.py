@@ -39,13 +39,13 @@ def _rsyslog(answer: Answer, _question: Question) -> list[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "rsyslog",
-        "central logs",
-        "rsyslogd -N1",
-        "rsyslogd accepts every statement, beside the configuration of its package. It contacts no collector, and "
-        "certificates are not read.",
-        paths("/etc/rsyslog.d/*"),
-        Reader(
+        name="rsyslog",
+        what="central logs",
+        parser="rsyslogd -N1",
+        proves="rsyslogd accepts every statement, beside the configuration of its package. It contacts no collector,"
+        " and certificates are not read.",
+        reads=paths("/etc/rsyslog.d/*"),
+        ask=Reader(
             "rsyslogd",
             "$program -v | head -1",
             '"$program" -N1 -f /etc/rsyslog.conf',

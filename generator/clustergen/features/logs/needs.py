@@ -53,7 +53,9 @@ def requisites(logs: Logs) -> Iterator[Requisite]:
 def secrets(logs: Logs) -> Iterator[Secret]:
     if logs.search and logs.search.user:
         effect = "restart:rsyslog.service"
-        yield Secret("log-search", SEARCH_PASSWORD, ("log_collector",), "root", "0400", "given", effect=effect)
+        yield Secret(
+            "log-search", SEARCH_PASSWORD, ("log_collector",), owner="root", mode="0400", origin="given", effect=effect
+        )
 
 
 def writers(logs: Logs, _: NodeExporter) -> Iterator[SafeWriter]:

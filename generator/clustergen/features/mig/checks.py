@@ -10,12 +10,12 @@ from clustergen.verify.well_formed import read_by, yaml
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "yaml",
-        "YAML of programs that are not available",
-        "PyYAML",
-        "Well-formed YAML. MIG Manager, which reads these files, is not run.",
-        paths("/etc/nvidia-mig-manager/*.yaml"),
-        read_by(yaml_version, yaml),
+        name="yaml",
+        what="YAML of programs that are not available",
+        parser="PyYAML",
+        proves="Well-formed YAML. MIG Manager, which reads these files, is not run.",
+        reads=paths("/etc/nvidia-mig-manager/*.yaml"),
+        ask=read_by(yaml_version, yaml),
     ),
     unreadable(
         "mig",

@@ -81,7 +81,7 @@ def _of_plan(finding: Finding, data: Any) -> Finding:
     code, message = finding.code, finding.message
     if code in ("key-missing", "key-unknown") and _meant(value):
         code, message = "key-missing", f"{where(path, data)} requires the key {quote('profiles')} around its profiles"
-    return Finding(code, finding.path, message, hint, finding.key, finding.at)
+    return Finding(code=code, path=finding.path, message=message, hint=hint, key=finding.key, at=finding.at)
 
 
 def _meant(value: Any) -> dict[str, int]:

@@ -43,20 +43,21 @@ def _nearest(lists: Sequence[NcclNames], release: str) -> NcclNames:
 
 CHECKS = (
     Check(
-        "nccl",
-        "NCCL: nccl.conf",
-        "libnccl",
-        "The strings of libnccl.so.2 contain every name. The library is not loaded; the catalogue checks the values.",
-        paths("/etc/nccl.conf"),
-        _nccl,
+        name="nccl",
+        what="NCCL: nccl.conf",
+        parser="libnccl",
+        proves="The strings of libnccl.so.2 contain every name. The library is not loaded; the catalogue checks the"
+        " values.",
+        reads=paths("/etc/nccl.conf"),
+        ask=_nccl,
     ),
     Check(
-        "xml",
-        "topology for NCCL",
-        "Python's expat",
-        "Well-formed XML. NCCL is not run: it reads a topology only on a machine with these GPUs.",
-        paths("/etc/nccl-topo*.xml"),
-        read_by(platform.python_version(), xml),
+        name="xml",
+        what="topology for NCCL",
+        parser="Python's expat",
+        proves="Well-formed XML. NCCL is not run: it reads a topology only on a machine with these GPUs.",
+        reads=paths("/etc/nccl-topo*.xml"),
+        ask=read_by(platform.python_version(), xml),
     ),
     unreadable(
         "nccl topology",

@@ -29,28 +29,31 @@ def topic(cluster: Cluster, node_exporter: NodeExporter) -> Topic:
         *_racks(cluster),
         Alert(
             "NodeDown", 'up{job="node"} == 0' + unless_asleep(cluster), f"{silent_s}s", "critical",
-            f"{_WHERE} does not respond",
-            "The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
-            "Try ssh, then the BMC: power state, event log, console."
+            summary=f"{_WHERE} does not respond",
+            meaning="The node is off, disconnected, or overloaded. Its other alerts are inhibited meanwhile.",
+            action="Try ssh, then the BMC: power state, event log, console."
             + " Slurm sets the node DOWN by itself." * cluster.has(Slurm),
         ),
         Alert(
             "NodeFilesystemFull",
             f"100 * node_filesystem_avail_bytes{local} / node_filesystem_size_bytes{local} < {least}",
             "10m", "warning",
-            f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % free",
-            "A full system disk stops logs and spools of services; jobs fail in ways that look like something else.",
-            "`du -xh --max-depth=2 {{ $labels.mountpoint }} | sort -h | tail`: old logs, core dumps and container"
-            " images are the usual finds.",
+            summary=f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % free",
+            meaning="A full system disk stops logs and spools of services; jobs fail in ways that look like something"
+            " else.",
+            action="`du -xh --max-depth=2 {{ $labels.mountpoint }} | sort -h | tail`: old logs, core dumps and"
+            " container images are the usual finds.",
             look="On the node: `df -h <mountpoint>`.",
         ),
         Alert(
             "NodeInodesUsedUp",
             f"100 * node_filesystem_files_free{local} / node_filesystem_files{local} < {least}",
             "10m", "warning",
-            f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes free",
-            "No new files can be created although there is space.",
-            "Look for directories with very many small files; conda environments and pip caches are the usual ones.",
+            summary=f"{{{{ $labels.mountpoint }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its inodes"
+            " free",
+            meaning="No new files can be created although there is space.",
+            action="Look for directories with very many small files; conda environments and pip caches are the usual"
+            " ones.",
             look="On the node: `du --inodes -x --max-depth=2 <mountpoint> | sort -n | tail`.",
         ),
         Alert(
@@ -59,81 +62,83 @@ def topic(cluster: Cluster, node_exporter: NodeExporter) -> Topic:
             "and on (instance, device)\n"
             "min by (instance, device) (node_filesystem_readonly) == 1",
             "5m", "critical",
-            f"{{{{ $labels.mountpoint }}}} of {_WHERE} is now read-only",
-            "The kernel found damage or lost the disk: no mount of it can be written.",
-            "Drain the node. `journalctl -k` names the device; check it with smartctl or nvme smart-log before any"
-            " repair.",
+            summary=f"{{{{ $labels.mountpoint }}}} of {_WHERE} is now read-only",
+            meaning="The kernel found damage or lost the disk: no mount of it can be written.",
+            action="Drain the node. `journalctl -k` names the device; check it with smartctl or nvme smart-log before"
+            " any repair.",
         ),
         Alert(
             "NodeMemoryUsedUp",
             f"100 * node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes < {_LEAST_MEMORY_PERCENT}",
             "15m", "warning",
-            f"{_WHERE} has {{{{ $value | printf \"%.1f\" }}}} % of its memory left",
-            "The kernel is about to kill processes, daemons among them.",
-            "`ps axo rss,user,args --sort=-rss | head` shows who has it; on a compute node, check the limits of jobs.",
+            summary=f"{_WHERE} has {{{{ $value | printf \"%.1f\" }}}} % of its memory left",
+            meaning="The kernel is about to kill processes, daemons among them.",
+            action="`ps axo rss,user,args --sort=-rss | head` shows who has it; on a compute node, check the limits of"
+            " jobs.",
         ),
         Alert(
             "NodeSwapUsedUp",
             f"100 * node_memory_SwapFree_bytes / (node_memory_SwapTotal_bytes > 0) < {least}", "15m", "warning",
-            f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its swap left",
-            "Processes wait for pages, and the kernel kills some as soon as the rest is gone.",
-            "`ps axo rss,user,args --sort=-rss | head` shows who has the memory.",
+            summary=f"{_WHERE} has {{{{ $value | printf \"%.0f\" }}}} % of its swap left",
+            meaning="Processes wait for pages, and the kernel kills some as soon as the rest is gone.",
+            action="`ps axo rss,user,args --sort=-rss | head` shows who has the memory.",
         ),
         Alert(
             "NodeNetworkErrors",
             f"rate(node_network_receive_errs_total[{minutes}]) + rate(node_network_transmit_errs_total[{minutes}]) > 1",
             "5m", "warning",
-            f"{{{{ $labels.device }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} errors a second",
-            "Frames arrive damaged or are not sent: a cable, a transceiver, or two ends that disagree on speed.",
-            "Compare the port's counters on the switch; clean or replace the cable.",
+            summary=f"{{{{ $labels.device }}}} of {_WHERE} has {{{{ $value | printf \"%.0f\" }}}} errors a second",
+            meaning="Frames arrive damaged or are not sent: a cable, a transceiver, or two ends that disagree on"
+            " speed.",
+            action="Compare the port's counters on the switch; clean or replace the cable.",
             look="On the node: `ip -s link show dev <device>`.",
         ),
         Alert(
             "NodeBondDegraded", "node_bonding_slaves - node_bonding_active > 0", "5m", "warning",
-            f"{{{{ $labels.master }}}} of {_WHERE} lost {{{{ $value }}}} of its ports",
-            "The network goes on with the others; the next lost port cuts the node off.",
-            "The file names the port; check its cable and the port of the switch.",
+            summary=f"{{{{ $labels.master }}}} of {_WHERE} lost {{{{ $value }}}} of its ports",
+            meaning="The network goes on with the others; the next lost port cuts the node off.",
+            action="The file names the port; check its cable and the port of the switch.",
             look="On the node: `cat /proc/net/bonding/<master>`.",
             works="the node and its network, by the other ports",
         ),
         *_services(cluster),
         Alert(
             "NodeMemoryUncorrectable", f"increase(node_edac_uncorrectable_errors_total[{hour}]) > 0", "0s", "critical",
-            f"{_WHERE} had uncorrectable memory errors",
-            "A memory module returned wrong data.",
-            "Drain the node. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ue_count}` and the BMC's"
+            summary=f"{_WHERE} had uncorrectable memory errors",
+            meaning="A memory module returned wrong data.",
+            action="Drain the node. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ue_count}` and the BMC's"
             " event log name the module to replace.",
         ),
         Alert(
             "NodeMemoryCorrectable", f"increase(node_edac_correctable_errors_total[{hour}]) > 100", "0s", "warning",
-            f"{_WHERE} corrected {{{{ $value | printf \"%.0f\" }}}} memory errors in an hour",
-            "A memory module is wearing out; such errors often come before uncorrectable ones.",
-            "Plan its replacement. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ce_count}` names the"
-            " module.",
+            summary=f"{_WHERE} corrected {{{{ $value | printf \"%.0f\" }}}} memory errors in an hour",
+            meaning="A memory module is wearing out; such errors often come before uncorrectable ones.",
+            action="Plan its replacement. `grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_{label,ce_count}` names"
+            " the module.",
         ),
         Alert(
             "NodeClockUnsynchronised", "node_timex_sync_status == 0", "15m", "warning",
-            f"The clock of {_WHERE} is not synchronised",
-            "munge refuses messages that seem more than five minutes old, and logs of a job do not line up.",
-            "`chronyc sources` and `chronyc tracking` show why; a firewall on port 123/udp is a common cause.",
+            summary=f"The clock of {_WHERE} is not synchronised",
+            meaning="munge refuses messages that seem more than five minutes old, and logs of a job do not line up.",
+            action="`chronyc sources` and `chronyc tracking` show why; a firewall on port 123/udp is a common cause.",
         ),
         Alert(
             "NodeClockWrong", "abs(node_timex_offset_seconds) > 0.5", "5m", "warning",
-            f"The clock of {_WHERE} is off by {{{{ $value | printf \"%.1f\" }}}} s",
-            "It differs too much from its time source.",
-            "`chronyc makestep` sets it at once; find out why it drifted.",
+            summary=f"The clock of {_WHERE} is off by {{{{ $value | printf \"%.1f\" }}}} s",
+            meaning="It differs too much from its time source.",
+            action="`chronyc makestep` sets it at once; find out why it drifted.",
         ),
         Alert(
             "NodeClockSkew", f"abs(timestamp(node_time_seconds) - node_time_seconds) > {_SKEW}", "5m", "critical",
-            f"The clock of {_WHERE} differs by {{{{ $value | printf \"%.0f\" }}}} s from the monitoring node's",
-            "munge refuses messages that seem more than five minutes old: jobs on the node fail.",
-            "`chronyc tracking` on both nodes shows which clock is wrong; `chronyc makestep` sets it at once.",
+            summary=f"The clock of {_WHERE} differs by {{{{ $value | printf \"%.0f\" }}}} s from the monitoring node's",
+            meaning="munge refuses messages that seem more than five minutes old: jobs on the node fail.",
+            action="`chronyc tracking` on both nodes shows which clock is wrong; `chronyc makestep` sets it at once.",
         ),
         Alert(
             "NodeUnitFailed", 'node_systemd_unit_state{state="failed"} == 1', "5m", "warning",
-            f"{{{{ $labels.name }}}} failed on {_WHERE}",
-            "A service that this cluster relies on has stopped.",
-            "`systemctl status {{ $labels.name }}` and `journalctl -u {{ $labels.name }}` say why.",
+            summary=f"{{{{ $labels.name }}}} failed on {_WHERE}",
+            meaning="A service that this cluster relies on has stopped.",
+            action="`systemctl status {{ $labels.name }}` and `journalctl -u {{ $labels.name }}` say why.",
             look="On the node: `systemctl --failed`.",
         ),
         Alert(
@@ -142,10 +147,10 @@ def topic(cluster: Cluster, node_exporter: NodeExporter) -> Topic:
             "or\n"
             'node_md_disks_required - ignoring (state) node_md_disks{state="active"} > 0',
             "1m", "warning",
-            f"{{{{ $labels.device }}}} of {_WHERE} lost a disk",
-            "A disk of a software RAID failed or is missing. Until it is replaced and rebuilt, another failure can lose"
-            " data.",
-            "`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
+            summary=f"{{{{ $labels.device }}}} of {_WHERE} lost a disk",
+            meaning="A disk of a software RAID failed or is missing. Until it is replaced and rebuilt, another failure"
+            " can lose data.",
+            action="`mdadm --detail /dev/{{ $labels.device }}` names the disk; replace it and add the new one.",
             look="On the node: `cat /proc/mdstat`.",
             works="the file systems of the RAID",
         ),
@@ -187,10 +192,10 @@ def _services(cluster: Cluster) -> Iterator[Alert]:
             "unless on (instance)\n"
             f'node_systemd_unit_state{{name=~"{name}[.]service",{_RUNNING}}} == 1',
             "10m", "warning",
-            f"{{{{ $labels.name }}}} does not run on {_WHERE}",
-            "Nobody started it after a boot, somebody stopped it, or it waits for another machine.",
-            "`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable --now"
-            " {{ $labels.name }}` starts it, also at the next boot.",
+            summary=f"{{{{ $labels.name }}}} does not run on {_WHERE}",
+            meaning="Nobody started it after a boot, somebody stopped it, or it waits for another machine.",
+            action="`systemctl status {{ $labels.name }}` says since when, and what it waits for; `systemctl enable"
+            " --now {{ $labels.name }}` starts it, also at the next boot.",
             labels=(("name", unit),),
             works="the node's other services; a redundant service goes on elsewhere",
             look="On the node: `systemctl --failed`, `systemctl list-jobs`.",
@@ -220,8 +225,9 @@ def _racks(cluster: Cluster) -> Iterator[Alert]:
         f"and\n"
         f"count by (rack) {silent} / count by (rack) ({nodes}) > {_MOST}",
         f"{cluster.of(NodeExporter).node_down_s}s", "critical",
-        "{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
-        "They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
-        "Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have power.",
+        summary="{{ $value }} nodes of rack {{ $labels.rack }} do not respond",
+        meaning="They share power, a switch or cooling. Alerts on single nodes of the rack are inhibited meanwhile.",
+        action="Check the feeds of the rack and its management switch first; the BMCs show whether the nodes have"
+        " power.",
         look="Ping the nodes and their BMCs: if neither answers, it is the power or the switch of the rack.",
     )  # fmt: skip

@@ -8,11 +8,11 @@ from clustergen.verify.daemon import starts
 COMPONENT = "monitoring"
 CHECKS = (
     Check(
-        "node exporter",
-        "node exporter: its arguments",
-        "prometheus-node-exporter",
-        "The exporter starts with these arguments and listens. bash reads the file in place of systemd.",
-        paths("/etc/default/prometheus-node-exporter"),
-        starts("prometheus-node-exporter", "Listening on|TLS is disabled"),
+        name="node exporter",
+        what="node exporter: its arguments",
+        parser="prometheus-node-exporter",
+        proves="The exporter starts with these arguments and listens. bash reads the file in place of systemd.",
+        reads=paths("/etc/default/prometheus-node-exporter"),
+        ask=starts("prometheus-node-exporter", "Listening on|TLS is disabled"),
     ),
 )

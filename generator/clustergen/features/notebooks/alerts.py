@@ -15,15 +15,17 @@ def topic(_: Notebooks) -> Topic:
     alerts = (
         Alert(
             "NotebookHubDown", f'up{{job="{JOB}"}} == 0', "5m", "warning",
-            "JupyterHub on {{ $labels.instance }} does not answer",
-            "Nobody can log in or start a notebook. Notebooks that run continue, but browsers do not reach them.",
-            "On its node: `journalctl -u jupyterhub`. `systemctl restart jupyterhub` keeps the jobs of users.",
+            summary="JupyterHub on {{ $labels.instance }} does not answer",
+            meaning="Nobody can log in or start a notebook. Notebooks that run continue, but browsers do not reach"
+            " them.",
+            action="On its node: `journalctl -u jupyterhub`. `systemctl restart jupyterhub` keeps the jobs of users.",
         ),
         Alert(
             "NotebooksFail", f"increase({failed}[1h]) > {_FAILURES}", "0s", "warning",
-            "{{ $value | humanize }} notebooks did not start in the last hour",
-            "Slurm refused their jobs, they waited too long in the queue, or ended before the page was served.",
-            "`journalctl -u jupyterhub` has the words of sbatch; `.notebook.log` in the user's home those of the job.",
+            summary="{{ $value | humanize }} notebooks did not start in the last hour",
+            meaning="Slurm refused their jobs, they waited too long in the queue, or ended before the page was served.",
+            action="`journalctl -u jupyterhub` has the words of sbatch; `.notebook.log` in the user's home those of"
+            " the job.",
         ),
     )  # fmt: skip
     return Topic(

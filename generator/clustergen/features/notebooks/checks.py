@@ -41,19 +41,19 @@ def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterable[
 
 CHECKS = (
     Check(
-        "jupyterhub",
-        "notebooks: settings of the hub",
-        "jupyterhub",
-        "JupyterHub loads its settings with the values of the tree, and knows each of them. It is not started.",
-        paths(_VALUES),
-        _settings,
+        name="jupyterhub",
+        what="notebooks: settings of the hub",
+        parser="jupyterhub",
+        proves="JupyterHub loads its settings with the values of the tree, and knows each of them. It is not started.",
+        reads=paths(_VALUES),
+        ask=_settings,
     ),
     Check(
-        "sudoers",
-        "sudo: rules",
-        "visudo -c",
-        "visudo accepts every rule. Users and groups need not exist.",
-        paths("/etc/sudoers.d/*"),
-        Reader("visudo", '"$program" --version | head -1', _READ, newest=True),
+        name="sudoers",
+        what="sudo: rules",
+        parser="visudo -c",
+        proves="visudo accepts every rule. Users and groups need not exist.",
+        reads=paths("/etc/sudoers.d/*"),
+        ask=Reader("visudo", '"$program" --version | head -1', _READ, newest=True),
     ),
 )

@@ -51,6 +51,20 @@ def _choice(notebooks: Notebooks, site: JobSite, gpus: int, minutes: tuple[int, 
     name = site.partition.name
     if gpus:
         gres = ":".join(filter(None, ("gpu", site.gres, str(gpus))))
-        return Choice(name, gpus, gres, gpus * site.cpus_per_gpu, gpus * site.mem_per_gpu_mib, minutes)
+        return Choice(
+            partition=name,
+            gpus=gpus,
+            gres=gres,
+            cpus=gpus * site.cpus_per_gpu,
+            memory_mib=gpus * site.mem_per_gpu_mib,
+            minutes=minutes,
+        )
     cpus = min(notebooks.cpus, site.cores * site.threads)
-    return Choice(name, 0, "", cpus, min(notebooks.memory.mib, site.kind.job_memory_mib), minutes)
+    return Choice(
+        partition=name,
+        gpus=0,
+        gres="",
+        cpus=cpus,
+        memory_mib=min(notebooks.memory.mib, site.kind.job_memory_mib),
+        minutes=minutes,
+    )

@@ -44,13 +44,13 @@ def _opensm(answer: Answer, _question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "opensm",
-        "subnet manager",
-        "opensm",
-        "opensm accepts every key and every line of the partitions, and brings up a simulated fabric (ibsim) of one "
-        "switch with them.",
-        paths(*_opensm_paths("opensm_conf", "opensm_partitions")),
-        Reader(
+        name="opensm",
+        what="subnet manager",
+        parser="opensm",
+        proves="opensm accepts every key and every line of the partitions, and brings up a simulated fabric (ibsim) of"
+        " one switch with them.",
+        reads=paths(*_opensm_paths("opensm_conf", "opensm_partitions")),
+        ask=Reader(
             "opensm",
             "$program --version | grep -i opensm",
             _OPENSM,

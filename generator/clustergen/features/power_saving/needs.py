@@ -56,4 +56,4 @@ def packages(cluster: Cluster) -> Iterator[Package]:
 
 def secrets(cluster: Cluster) -> Iterator[Secret]:
     if protocol_of_bmcs(cluster):
-        yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), cluster.slurm.user, "0400", "given")
+        yield Secret("bmc", BMC_PASSWORD, ("slurm_controller",), owner=cluster.slurm.user, mode="0400", origin="given")

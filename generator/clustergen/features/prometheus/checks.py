@@ -40,29 +40,29 @@ def _lint(answer: Answer, _question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "promtool",
-        "Prometheus: configuration, rules, targets",
-        "promtool check config",
-        "Every key is valid, every rule's expression parses and its templates expand, every targets file can "
+        name="promtool",
+        what="Prometheus: configuration, rules, targets",
+        parser="promtool check config",
+        proves="Every key is valid, every rule's expression parses and its templates expand, every targets file can "
         "be read. Unit tests of the rules on generated series check that alerts fire.",
-        paths("/etc/prometheus/prometheus.yml", "/etc/prometheus/rules/*", "/etc/prometheus/sd/*"),
-        Reader("promtool", VERSION, '"$program" check config /etc/prometheus/prometheus.yml', refused, _lint),
+        reads=paths("/etc/prometheus/prometheus.yml", "/etc/prometheus/rules/*", "/etc/prometheus/sd/*"),
+        ask=Reader("promtool", VERSION, '"$program" check config /etc/prometheus/prometheus.yml', refused, _lint),
     ),
     Check(
-        "prometheus",
-        "Prometheus: its arguments",
-        "prometheus",
-        "Prometheus starts with these arguments and the tree's configuration and becomes ready. bash reads the "
+        name="prometheus",
+        what="Prometheus: its arguments",
+        parser="prometheus",
+        proves="Prometheus starts with these arguments and the tree's configuration and becomes ready. bash reads the "
         "file in place of systemd, which has no program for that.",
-        paths("/etc/default/prometheus", "/etc/systemd/system/prometheus.service"),
-        starts("prometheus", "Server is ready to receive web requests"),
+        reads=paths("/etc/default/prometheus", "/etc/systemd/system/prometheus.service"),
+        ask=starts("prometheus", "Server is ready to receive web requests"),
     ),
     Check(
-        "runbooks",
-        "Prometheus: runbooks of the alerts",
-        "prometheus",
-        "Prometheus serves the page as a console template, which expands without an error.",
-        paths("/etc/prometheus/consoles/*"),
-        Reader("prometheus", VERSION, f"seconds={READY_SECONDS}\n{_SERVES}"),
+        name="runbooks",
+        what="Prometheus: runbooks of the alerts",
+        parser="prometheus",
+        proves="Prometheus serves the page as a console template, which expands without an error.",
+        reads=paths("/etc/prometheus/consoles/*"),
+        ask=Reader("prometheus", VERSION, f"seconds={READY_SECONDS}\n{_SERVES}"),
     ),
 )

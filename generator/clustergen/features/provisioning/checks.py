@@ -86,12 +86,12 @@ def _nodes_conf(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterato
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "warewulf",
-        "Warewulf: profiles and nodes",
-        "PyYAML",
-        "Well-formed YAML whose fields and values are those that the source of Warewulf 4.6.5 and 4.7.0 declares, with "
-        "profiles and overlays that exist. Warewulf itself is not run: Debian has no package.",
-        paths("warewulf/nodes.conf"),
-        _nodes_conf,
+        name="warewulf",
+        what="Warewulf: profiles and nodes",
+        parser="PyYAML",
+        proves="Well-formed YAML whose fields and values are those that the source of Warewulf 4.6.5 and 4.7.0"
+        " declares, with profiles and overlays that exist. Warewulf itself is not run: Debian has no package.",
+        reads=paths("warewulf/nodes.conf"),
+        ask=_nodes_conf,
     ),
 )

@@ -101,13 +101,13 @@ def _profile(cluster: Cluster, node_type: NodeType, name: str, groups: tuple[str
     network = ("systemd.netname", _NETWORK[node_type.os.fact("network")]) if _device(cluster, node_type) else ()
     of_warewulf = (*_BASE, *network) if spec.overlays is None else spec.overlays
     return Profile(
-        name,
-        node_type.title,
-        spec.images[node_type.name],
-        (*of_warewulf, *(f"{cluster.name}.{group}" for group in groups)),
-        tuple(option.text for option in cluster.needs_by_type(BootOption).get(node_type.name, ())),
-        _netdev(cluster, node_type),
-        _bmcs(cluster) if any(group.bmc for group in cluster.of_type[node_type.name]) else None,
+        name=name,
+        title=node_type.title,
+        image=spec.images[node_type.name],
+        overlays=(*of_warewulf, *(f"{cluster.name}.{group}" for group in groups)),
+        kernel_options=tuple(option.text for option in cluster.needs_by_type(BootOption).get(node_type.name, ())),
+        netdev=_netdev(cluster, node_type),
+        bmcs=_bmcs(cluster) if any(group.bmc for group in cluster.of_type[node_type.name]) else None,
     )
 
 
@@ -156,7 +156,14 @@ def _nodes(group: NodeGroup, profile: str) -> Iterator[Node]:
         address = group.addresses[index]
         is_v6 = ":" in address
         bmc = group.bmc[index] if group.bmc else ""
-        yield Node(host, profile, group.macs[index], "" if is_v6 else address, address if is_v6 else "", bmc)
+        yield Node(
+            name=host,
+            profile=profile,
+            mac=group.macs[index],
+            address="" if is_v6 else address,
+            address6=address if is_v6 else "",
+            bmc=bmc,
+        )
 
 
 def program(cluster: Cluster) -> Context | None:

@@ -18,16 +18,17 @@ def topic(cluster: Cluster) -> Topic | None:
     limit = _RUNS * cluster.of(Pull).interval_s * 3 // 2
     stale = Alert(
         "PullStale", f"time() - clustergen_pull_timestamp_seconds > {limit}", "0s", "warning",
-        "{{ $labels.instance }} was last as in git {{ $value | humanizeDuration }} ago",
-        "The repository cannot be reached, a run fails, or a change waits until the node is drained.",
-        "On the node: `journalctl -u clustergen-pull` names the reason; for a drain, run site.yml with --limit.",
+        summary="{{ $labels.instance }} was last as in git {{ $value | humanizeDuration }} ago",
+        meaning="The repository cannot be reached, a run fails, or a change waits until the node is drained.",
+        action="On the node: `journalctl -u clustergen-pull` names the reason; for a drain, run site.yml with --limit.",
     )  # fmt: skip
     never = Alert(
         "PullMissing", f"{_pulling(cluster)} == 1\nunless on (instance)\nclustergen_pull_timestamp_seconds",
         f"{limit}s", "warning",
-        "{{ $labels.instance }} was never as in git",
-        "No run of clustergen-pull has succeeded since the node was installed.",
-        "On the node: `journalctl -u clustergen-pull` names the reason; `systemctl list-timers` shows the next run.",
+        summary="{{ $labels.instance }} was never as in git",
+        meaning="No run of clustergen-pull has succeeded since the node was installed.",
+        action="On the node: `journalctl -u clustergen-pull` names the reason; `systemctl list-timers` shows the next"
+        " run.",
     )  # fmt: skip
     return Topic(
         "pull",

@@ -30,7 +30,17 @@ def _quotas(cluster: Cluster, entry: Entry, scope: Scope) -> dict[str, Quotas] |
     if tool.scope != scope or not host or not entry.quotas:
         return None
     environment = tuple(tool.environment.items())
-    return {entry.name: Quotas(entry.name, tool.backend, tool.place, tool.path, host, environment, entry.quotas)}
+    return {
+        entry.name: Quotas(
+            entry=entry.name,
+            backend=tool.backend,
+            place=tool.place,
+            path=tool.path,
+            host=host,
+            environment=environment,
+            limits=entry.quotas,
+        )
+    }
 
 
 def on_client(cluster: Cluster, entry: Entry) -> dict[str, Quotas] | None:

@@ -21,18 +21,19 @@ def _alerts(cluster: Cluster) -> Iterator[Alert]:
         f"increase(clustergen_roce_out_of_sequence_packets_total[{minutes}]) > 100\n"
         f"or increase(clustergen_roce_packet_sequence_errors_total[{minutes}]) > 100",
         "10m", "warning",
-        f"{DEVICE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
-        "The fabric loses packets although it should be lossless; RDMA retransmits whole messages, and collectives"
-        " slow down or hang.",
-        "Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for the same"
-        " priority on every hop: `mlnx_qos -i INTERFACE` shows a 1 below it and below no other; where lldpad runs,"
-        " `lldptool -t -n -i INTERFACE -V PFC` shows what the switch announces. clustergen-roce-qos sets the node.",
+        summary=f"{DEVICE} has {{{{ $value | printf \"%.0f\" }}}} RDMA packets out of sequence in ten minutes",
+        meaning="The fabric loses packets although it should be lossless; RDMA retransmits whole messages, and"
+        " collectives slow down or hang.",
+        action="Compare clustergen_roce_discards_total and the drop counters of its switch port. PFC must be on for"
+        " the same priority on every hop: `mlnx_qos -i INTERFACE` shows a 1 below it and below no other; where lldpad"
+        " runs, `lldptool -t -n -i INTERFACE -V PFC` shows what the switch announces. clustergen-roce-qos sets the"
+        " node.",
     )  # fmt: skip
     yield Alert(
         "RoceAckTimeouts", f"increase(clustergen_roce_ack_timeouts_total[{minutes}]) > 10", "10m", "warning",
-        f"{DEVICE} misses acknowledgements",
-        "Packets or their acknowledgements are lost; after NCCL_IB_RETRY_CNT of them in a row, a job fails.",
-        "Look for a port that is down or flaps on the path, and for the node that does not answer.",
+        summary=f"{DEVICE} misses acknowledgements",
+        meaning="Packets or their acknowledgements are lost; after NCCL_IB_RETRY_CNT of them in a row, a job fails.",
+        action="Look for a port that is down or flaps on the path, and for the node that does not answer.",
     )  # fmt: skip
     for direction, meaning, action in (
         (
@@ -53,21 +54,22 @@ def _alerts(cluster: Cluster) -> Iterator[Alert]:
         )
         yield Alert(
             f"RocePauses{direction.title()}", f"{share} > 0.1", "10m", "warning",
-            f"{DEVICE}: {{{{ $value | humanizePercentage }}}} of the time in pauses {direction}",
-            meaning, action,
+            summary=f"{DEVICE}: {{{{ $value | humanizePercentage }}}} of the time in pauses {direction}",
+            meaning=meaning, action=action,
         )  # fmt: skip
     yield Alert(
         "RoceCongested",
         f"rate(clustergen_roce_cnp_handled_total[{minutes}]) > 1000", "30m", "warning",
-        f"{DEVICE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
-        "Switches mark its packets continuously, so that its NIC sends more slowly. A burst is how congestion control"
-        " works; half an hour of it is an overloaded path.",
-        "Look at the load of the uplinks and at the placement of jobs; compare the ECN thresholds of the switches.",
+        summary=f"{DEVICE} handles {{{{ $value | printf \"%.0f\" }}}} congestion notifications a second",
+        meaning="Switches mark its packets continuously, so that its NIC sends more slowly. A burst is how congestion"
+        " control works; half an hour of it is an overloaded path.",
+        action="Look at the load of the uplinks and at the placement of jobs; compare the ECN thresholds of the"
+        " switches.",
     )  # fmt: skip
     yield Alert(
         "RoceMetricsOld",
         f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 600', "0s", "warning",
-        "RoCE counters of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
-        "The script that exports them fails; the other alerts on RoCE cannot fire for this node.",
-        "On the node: `systemctl status clustergen-roce-metrics.timer clustergen-roce-metrics`.",
+        summary="RoCE counters of {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
+        meaning="The script that exports them fails; the other alerts on RoCE cannot fire for this node.",
+        action="On the node: `systemctl status clustergen-roce-metrics.timer clustergen-roce-metrics`.",
     )  # fmt: skip

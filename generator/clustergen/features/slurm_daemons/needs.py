@@ -108,11 +108,11 @@ def secrets(cluster: Cluster) -> Iterator[Secret]:
     slurm = cluster.slurm
     members = ("slurm_node", "slurm_accounting") if slurm.accounting_hosts else ("slurm_node",)
     if slurm.auth == "munge":
-        yield Secret("munge", "/etc/munge/munge.key", members, "munge", "0400", "made")
+        yield Secret("munge", "/etc/munge/munge.key", members, owner="munge", mode="0400", origin="made")
     else:
-        yield Secret("slurm", "/etc/slurm/slurm.key", members, slurm.user, "0600", "made")
+        yield Secret("slurm", "/etc/slurm/slurm.key", members, owner=slurm.user, mode="0600", origin="made")
     if path := _jwt_key(cluster):
-        yield Secret("jwt", path, ("slurm_controller", *members[1:]), slurm.user, "0600", "made")
+        yield Secret("jwt", path, ("slurm_controller", *members[1:]), owner=slurm.user, mode="0600", origin="made")
 
 
 def _has_jwt(cluster: Cluster) -> bool:

@@ -30,39 +30,41 @@ def _reasons() -> Iterator[Alert]:
     reported = f'max_over_time(ALERTS{{alertstate="firing",{causes}}}[10m])'
     yield Alert(
         "SlurmNodeDown", f"{by_instance(_DOWN, 'node', 'reason')}\nunless on (instance)\n{reported}", "10m", "warning",
-        "{{ $labels.instance }} is DOWN in Slurm: {{ $labels.reason }}",
-        "slurmd on it does not answer, or registered something that does not fit slurm.conf.",
-        "On the node: `systemctl status slurmd`, then its log; after the repair: `scontrol update"
+        summary="{{ $labels.instance }} is DOWN in Slurm: {{ $labels.reason }}",
+        meaning="slurmd on it does not answer, or registered something that does not fit slurm.conf.",
+        action="On the node: `systemctl status slurmd`, then its log; after the repair: `scontrol update"
         " nodename={{ $labels.instance }} state=resume`.",
         page="node",
     )  # fmt: skip
     yield Alert(
         "SlurmNodeDrained", by_instance(drained + '{state=~"drain.*"}', *labels), "4h", "warning",
-        "{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
-        "{{ $labels.user }} drained it, and it was not resumed.",
-        "Repair what the reason names, then: `scontrol update nodename={{ $labels.instance }} state=resume`.",
+        summary="{{ $labels.instance }} has been drained for hours: {{ $labels.reason }}",
+        meaning="{{ $labels.user }} drained it, and it was not resumed.",
+        action="Repair what the reason names, then: `scontrol update nodename={{ $labels.instance }} state=resume`.",
         page="node",
     )  # fmt: skip
     failed = f'{drained}{{reason=~"(?i).*(prolog|epilog).*"}}'
     yield Alert(
         "SlurmPrologFailed", by_instance(failed, *labels), "1m", "warning",
-        "Prolog or epilog fails on {{ $labels.instance }}: {{ $labels.reason }}",
-        "Slurm drained the node, and the job was requeued or ended.",
-        "slurmd's log names the script and its exit status; run it by hand on the node, then resume the node.",
+        summary="Prolog or epilog fails on {{ $labels.instance }}: {{ $labels.reason }}",
+        meaning="Slurm drained the node, and the job was requeued or ended.",
+        action="slurmd's log names the script and its exit status; run it by hand on the node, then resume the node.",
         page="node",
     )  # fmt: skip
     yield Alert(
         "SlurmPrologFailsOnMany", f"count(count by (node) ({failed})) > 2", "1m", "critical",
-        "Prolog or epilog fails on {{ $value }} nodes",
-        "Each job that starts drains more nodes: usually a script that changed, or a file system that it reads.",
-        "Set the partitions to DOWN to keep the rest, repair the script, then resume the nodes that `sinfo -R` lists.",
+        summary="Prolog or epilog fails on {{ $value }} nodes",
+        meaning="Each job that starts drains more nodes: usually a script that changed, or a file system that it"
+        " reads.",
+        action="Set the partitions to DOWN to keep the rest, repair the script, then resume the nodes that `sinfo -R`"
+        " lists.",
     )  # fmt: skip
     yield Alert(
         "SlurmJobsStuck", f"max(clustergen_slurm_completing_seconds) > {_STUCK}", "5m", "warning",
-        "A job has been completing for {{ $value | humanizeDuration }}",
-        "Its processes do not end, often because a file system does not respond; its nodes take no other job.",
-        "`squeue --states=COMPLETING` names job and nodes. On the node, `ps axo stat,pid,wchan:32,args | grep ^D` shows"
-        " what hangs, and `journalctl -k` why.",
+        summary="A job has been completing for {{ $value | humanizeDuration }}",
+        meaning="Its processes do not end, often because a file system does not respond; its nodes take no other job.",
+        action="`squeue --states=COMPLETING` names job and nodes. On the node, `ps axo stat,pid,wchan:32,args | grep"
+        " ^D` shows what hangs, and `journalctl -k` why.",
         look="On a controller: `squeue --states=COMPLETING`.",
     )  # fmt: skip
 
@@ -71,15 +73,15 @@ def _counts() -> Iterator[Alert]:
     """Alerts on the same states where no script names nodes and reasons."""
     yield Alert(
         "SlurmNodesDown", "max(slurm_nodes_down) > 0", "10m", "warning",
-        "{{ $value }} nodes are DOWN in Slurm",
-        "slurmd on them does not answer or registered something that does not fit slurm.conf.",
-        "`sinfo -R` lists them with reasons; after the repair: `scontrol update nodename=NODE state=resume`.",
+        summary="{{ $value }} nodes are DOWN in Slurm",
+        meaning="slurmd on them does not answer or registered something that does not fit slurm.conf.",
+        action="`sinfo -R` lists them with reasons; after the repair: `scontrol update nodename=NODE state=resume`.",
     )  # fmt: skip
     yield Alert(
         "SlurmNodesDrained", "max(slurm_nodes_drain) > 0", "4h", "warning",
-        "{{ $value }} nodes have been drained for hours",
-        "An administrator or the health check drained them, and they were not resumed.",
-        "`sinfo -R` shows who, when and why.",
+        summary="{{ $value }} nodes have been drained for hours",
+        meaning="An administrator or the health check drained them, and they were not resumed.",
+        action="`sinfo -R` shows who, when and why.",
     )  # fmt: skip
 
 
@@ -95,9 +97,10 @@ def _controllers(cluster: Cluster) -> Iterator[Alert]:
             "SlurmControllerDown",
             by_instance("clustergen_slurm_controller_up", "controller", by="min") + " == 0",
             "2m", "warning",
-            "slurmctld on {{ $labels.instance }} does not answer; another controller serves",
-            "Jobs start and end as before. Until it is back, the next failure stops Slurm.",
-            "On that controller: `systemctl status slurmctld`, then its log. Once it runs, it takes over by itself.",
+            summary="slurmctld on {{ $labels.instance }} does not answer; another controller serves",
+            meaning="Jobs start and end as before. Until it is back, the next failure stops Slurm.",
+            action="On that controller: `systemctl status slurmctld`, then its log. Once it runs, it takes over by"
+            " itself.",
             look="On a controller: `scontrol ping`.",
             works="all of Slurm, by the other controller",
         )  # fmt: skip
@@ -110,12 +113,13 @@ def _controllers(cluster: Cluster) -> Iterator[Alert]:
         free = f"100 * node_filesystem_avail_bytes{matcher} / node_filesystem_size_bytes{matcher}"
         yield Alert(
             "SlurmDiskAlmostFull", f"{free} < {_LEAST_PERCENT}", "5m", "critical",
-            f"{{{{ $labels.mountpoint }}}} of {{{{ $labels.instance }}}}, which has or contains {place}, has"
+            summary=f"{{{{ $labels.mountpoint }}}} of {{{{ $labels.instance }}}}, which has or contains {place}, has"
             ' {{ $value | printf "%.1f" }} % free',
-            "When it is full, slurmctld refuses new jobs and keeps changes in memory only: a restart loses them."
-            " Records wait where it is the database's.",
-            f"`du -xh --max-depth=2 {place} | sort -h | tail`; never delete files of {place}: make room beside it.",
-            (("directory", place),),
+            meaning="When it is full, slurmctld refuses new jobs and keeps changes in memory only: a restart loses"
+            " them. Records wait where it is the database's.",
+            action=f"`du -xh --max-depth=2 {place} | sort -h | tail`; never delete files of {place}: make room beside"
+            " it.",
+            labels=(("directory", place),),
             look="On the node: `df -h <mountpoint>`. Do not restart slurmctld while it is full.",
         )  # fmt: skip
 
@@ -135,19 +139,21 @@ def topic(cluster: Cluster) -> Topic | None:
     silent = Alert(
         "SlurmctldUnreachable", ('max(up{job="slurm-nodes"}) == 0' if endpoint else old) + on,
         "2m" if endpoint else "0s", "critical",
-        "slurmctld does not answer" if endpoint else "No metrics from slurmctld for {{ $value | humanizeDuration }}",
-        "No jobs start and no commands work, on no controller; running jobs continue.",
-        "On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
+        summary="slurmctld does not answer"
+        if endpoint
+        else "No metrics from slurmctld for {{ $value | humanizeDuration }}",
+        meaning="No jobs start and no commands work, on no controller; running jobs continue.",
+        action="On the controller: `systemctl status slurmctld`, then its log. A full StateSaveLocation and DNS are"
         " usual causes.",
         look=look,
         works="running jobs; their records are kept on the nodes until slurmctld is back",
     )  # fmt: skip
     missing = Alert(
         "SlurmMetricsMissing", (f"({absent} or {old})" if endpoint else absent) + on, "15m", "warning",
-        "No metrics of Slurm's state",
-        "Without the file that a timer on the controllers writes, alerts on reasons, stuck jobs and controllers do not"
-        " fire.",
-        "On a controller: `systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics`.",
+        summary="No metrics of Slurm's state",
+        meaning="Without the file that a timer on the controllers writes, alerts on reasons, stuck jobs and"
+        " controllers do not fire.",
+        action="On a controller: `systemctl status clustergen-slurm-metrics.timer clustergen-slurm-metrics`.",
         look="Status, Targets in the menu of Prometheus shows whether the controllers answer.",
     )  # fmt: skip
     alerts = (
@@ -156,38 +162,40 @@ def topic(cluster: Cluster) -> Topic | None:
         *(_controllers(cluster) if cluster.has(NodeExporter) else ()),
         Alert(
             "SlurmNodesSilent", f"max(slurm_nodes_noresp){_asleep(cluster)} > max(slurm_nodes_down)", "15m", "warning",
-            "{{ $value }} nodes do not respond to slurmctld, and some of them are not DOWN",
-            "slurmctld gives no jobs to them, and waits for SlurmdTimeout before it sets them DOWN; 0 is never.",
-            "`sinfo -N -t no_respond` lists them; on one: `systemctl status slurmd`, then its log.",
+            summary="{{ $value }} nodes do not respond to slurmctld, and some of them are not DOWN",
+            meaning="slurmctld gives no jobs to them, and waits for SlurmdTimeout before it sets them DOWN; 0 is"
+            " never.",
+            action="`sinfo -N -t no_respond` lists them; on one: `systemctl status slurmd`, then its log.",
         ),
         # NodeDown and RackDown report machines that do not respond.
         Alert(
             "SlurmManyNodesDown", f"{down} > {_MANY} and {down} / max(slurm_nodes) > 0.1", "5m", "critical",
-            "{{ $value }} nodes are DOWN in Slurm",
-            "If many nodes fail at once, the cause is usually something that they share.",
-            "A switch, a file system that hangs, munge keys, clocks, a firewall: compare the nodes in `sinfo -R`.",
+            summary="{{ $value }} nodes are DOWN in Slurm",
+            meaning="If many nodes fail at once, the cause is usually something that they share.",
+            action="A switch, a file system that hangs, munge keys, clocks, a firewall: compare the nodes in `sinfo"
+            " -R`.",
         ),
         *(_reasons() if cluster.has(NodeExporter) else _counts()),
         Alert(
             "SlurmNodesInvalid", "max(slurm_nodes_invalid_reg) > 0", "5m", "warning",
-            "{{ $value }} nodes registered with less than slurm.conf states",
-            "Memory, cores or GPUs are missing; Slurm does not use such nodes.",
-            "`slurmd -C` and `slurmd -G` on the node against its lines in slurm.conf and gres.conf.",
+            summary="{{ $value }} nodes registered with less than slurm.conf states",
+            meaning="Memory, cores or GPUs are missing; Slurm does not use such nodes.",
+            action="`slurmd -C` and `slurmd -G` on the node against its lines in slurm.conf and gres.conf.",
         ),
         Alert(
             "SlurmAgentBacklog", f"max(slurm_agent_queue_size) > {_WAITING}", "15m", "warning",
-            "{{ $value }} messages of slurmctld to nodes wait",
-            "Nodes that do not respond hold its threads up: jobs start and end late.",
-            "`sdiag` shows the queue and its threads; `sinfo -N -t no_respond` the nodes.",
+            summary="{{ $value }} messages of slurmctld to nodes wait",
+            meaning="Nodes that do not respond hold its threads up: jobs start and end late.",
+            action="`sdiag` shows the queue and its threads; `sinfo -N -t no_respond` the nodes.",
             look="On a controller: `sdiag | grep Agent`.",
         ),
         Alert(
             "SlurmdbdBacklog", "max(slurm_slurmdbd_queue_size) > 1000", "10m", "warning",
-            "{{ $value }} records wait for slurmdbd",
-            "slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in the"
-            " end it drops them.",
-            "`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows if slurmdbd answers. If it does and"
-            " the queue does not shrink: `scontrol reconfigure`.",
+            summary="{{ $value }} records wait for slurmdbd",
+            meaning="slurmctld keeps accounting records in memory since slurmdbd or its database is down or slow; in"
+            " the end it drops them.",
+            action="`systemctl status slurmdbd mariadb`; `sacctmgr show cluster` shows if slurmdbd answers. If it does"
+            " and the queue does not shrink: `scontrol reconfigure`.",
             works="jobs start and end; sacct, sacctmgr and limits of new accounts wait",
             look="On a controller: `sdiag | grep DBD`; on slurmdbd's node: `journalctl -u slurmdbd -n 50`.",
         ),

@@ -16,12 +16,12 @@ exit 1
 """
 CHECKS = (
     Check(
-        "SNMP exporter",
-        "SNMP exporter: its arguments and modules",
-        "prometheus-snmp-exporter --dry-run",
-        "The exporter accepts these arguments, every module and key. Credentials are not in the tree, and no device is"
-        " asked. bash reads the file in place of systemd.",
-        paths("/etc/default/prometheus-snmp-exporter", "/etc/prometheus-exporters/snmp*.yml"),
-        Reader("prometheus-snmp-exporter", VERSION, _DRY_RUN),
+        name="SNMP exporter",
+        what="SNMP exporter: its arguments and modules",
+        parser="prometheus-snmp-exporter --dry-run",
+        proves="The exporter accepts these arguments, every module and key. Credentials are not in the tree, and no"
+        " device is asked. bash reads the file in place of systemd.",
+        reads=paths("/etc/default/prometheus-snmp-exporter", "/etc/prometheus-exporters/snmp*.yml"),
+        ask=Reader("prometheus-snmp-exporter", VERSION, _DRY_RUN),
     ),
 )

@@ -38,7 +38,9 @@ def exported(cluster: Cluster) -> Iterator[Exported]:
 
 
 def secrets(_: Snmp) -> Iterator[Secret]:
-    yield Secret("snmp", AUTHS, ("monitoring",), "prometheus", "0400", "given", effect=f"restart:{UNIT}")
+    yield Secret(
+        "snmp", AUTHS, ("monitoring",), owner="prometheus", mode="0400", origin="given", effect=f"restart:{UNIT}"
+    )
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

@@ -40,20 +40,21 @@ def _open_mpi(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "ucx",
-        "UCX",
-        "ucx_info -c",
-        "UCX accepts every name and value. It opens no device.",
-        paths("/etc/ucx/*"),
-        Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f -a', _ucx, newest=True),
+        name="ucx",
+        what="UCX",
+        parser="ucx_info -c",
+        proves="UCX accepts every name and value. It opens no device.",
+        reads=paths("/etc/ucx/*"),
+        ask=Reader("ucx_info", "$program -v | grep -i version", '"$program" -c -f -a', _ucx, newest=True),
     ),
     Check(
-        "open mpi",
-        "Open MPI",
-        "ompi_info",
-        "Open MPI accepts every parameter from this file, or its mpirun (PRRTE) accepts it. It sends no message.",
-        paths("/etc/openmpi*"),
-        Reader(
+        name="open mpi",
+        what="Open MPI",
+        parser="ompi_info",
+        proves="Open MPI accepts every parameter from this file, or its mpirun (PRRTE) accepts it. It sends no"
+        " message.",
+        reads=paths("/etc/openmpi*"),
+        ask=Reader(
             "ompi_info",
             "$program --version | head -1",
             'export OMPI_MCA_mca_base_param_files=$1; "$program" --param all all --level 9 --parsable; '

@@ -15,22 +15,22 @@ def _words(answer: Answer, _question: Question) -> list[str]:
 
 CHECKS = (
     Check(
-        "updates",
-        "updates of packages",
-        "apt-config dump",
-        "apt reads every setting, and the last of each is the tree's. unattended-upgrades does not run.",
-        paths("/etc/apt/apt.conf.d/*", "/etc/clustergen/apt-*.conf"),
-        Reader(
+        name="updates",
+        what="updates of packages",
+        parser="apt-config dump",
+        proves="apt reads every setting, and the last of each is the tree's. unattended-upgrades does not run.",
+        reads=paths("/etc/apt/apt.conf.d/*", "/etc/clustergen/apt-*.conf"),
+        ask=Reader(
             "apt-config", _VERSION, 'for file; do APT_CONFIG=$file "$program" dump >/dev/null || exit; done', _words
         ),
     ),
     Check(
-        "held packages",
-        "packages that keep their version",
-        "apt-cache policy",
-        "apt reads every record. No package is installed.",
-        paths("/etc/apt/preferences.d/*", "/etc/clustergen/apt-*.pref"),
-        Reader(
+        name="held packages",
+        what="packages that keep their version",
+        parser="apt-cache policy",
+        proves="apt reads every record. No package is installed.",
+        reads=paths("/etc/apt/preferences.d/*", "/etc/clustergen/apt-*.pref"),
+        ask=Reader(
             "apt-cache",
             _VERSION,
             # Without the packages and lists of this machine, which it would compare with each pattern for seconds.

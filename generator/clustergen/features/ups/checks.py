@@ -67,13 +67,13 @@ def _refused(answer: Answer, question: Question) -> Iterator[str]:
 COMPONENT = "host"
 CHECKS = (
     Check(
-        "NUT",
-        "shutdown by a UPS",
-        "upsd",
-        "clustergen-ups completes the files; upsd knows each UPS, drivers accept their settings, upssched accepts each "
-        "line and upsmon asks the UPS of the node. No UPS answers.",
-        paths(f"{SECRETS}/*.conf", f"{SECRETS}/*.users"),
-        Reader(
+        name="NUT",
+        what="shutdown by a UPS",
+        parser="upsd",
+        proves="clustergen-ups completes the files; upsd knows each UPS, drivers accept their settings, upssched"
+        " accepts each line and upsmon asks the UPS of the node. No UPS answers.",
+        reads=paths(f"{SECRETS}/*.conf", f"{SECRETS}/*.users"),
+        ask=Reader(
             "upsmon",
             "dpkg-query -W -f '${Version}' nut-client",
             _SCRIPT,

@@ -32,15 +32,19 @@ def services(_: UpsShutdown) -> Iterator[Service]:
 def secrets(ups_shutdown: UpsShutdown) -> Iterator[Secret]:
     """NUT accepts neither a file nor the environment for them: clustergen-ups puts them into its files."""
     effect = f"restart:{UNIT}"
-    yield Secret("ups-primary", f"{SECRETS}/primary", (SERVER,), "root", "0400", "given", effect=effect)
+    yield Secret(
+        "ups-primary", f"{SECRETS}/primary", (SERVER,), owner="root", mode="0400", origin="given", effect=effect
+    )
     members = (SERVER, SERVICE, CLIENT)
-    yield Secret("ups-secondary", f"{SECRETS}/secondary", members, "root", "0400", "given", effect=effect)
+    yield Secret(
+        "ups-secondary", f"{SECRETS}/secondary", members, owner="root", mode="0400", origin="given", effect=effect
+    )
     devices = [device for device in ups_shutdown.devices.values() if device.address]
     names = {"ups-snmp": "community"} if any(device.snmp is None for device in devices) else {}
     if any(device.snmp for device in devices):
         names |= {"ups-snmp-authentication": "authentication", "ups-snmp-privacy": "privacy"}
     for name, file in names.items():
-        yield Secret(name, f"{SECRETS}/{file}", (SERVER,), "root", "0400", "given", effect=effect)
+        yield Secret(name, f"{SECRETS}/{file}", (SERVER,), owner="root", mode="0400", origin="given", effect=effect)
 
 
 def packages(_: Cluster) -> Iterator[PackageOf]:

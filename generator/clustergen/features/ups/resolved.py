@@ -65,12 +65,12 @@ def fed_groups(cluster: Cluster, *, clients: bool) -> tuple[NodeGroup, ...]:
 def resolve(section: manifest.Ups, cluster: Cluster) -> UpsShutdown:
     server = section.server or (cluster.hosts("slurm-controller") or cluster.hosts())[0]
     return UpsShutdown(
-        section.port,
-        stated_at(section, "ups", "port"),
-        server,
-        section.after,
-        section.grace,
-        {
+        port=section.port,
+        port_at=stated_at(section, "ups", "port"),
+        server=server,
+        after_s=section.after,
+        grace_s=section.grace,
+        devices={
             name: UpsDevice(
                 device.driver,
                 device.address,
@@ -79,7 +79,7 @@ def resolve(section: manifest.Ups, cluster: Cluster) -> UpsShutdown:
             )
             for name, device in section.devices.items()
         },
-        _minimum(section, cluster),
+        minimum=_minimum(section, cluster),
     )
 
 

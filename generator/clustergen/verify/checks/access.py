@@ -70,21 +70,21 @@ def _pam_notes(answer: Answer, _question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "sshd",
-        "sshd: settings",
-        "sshd -t",
-        "sshd accepts every keyword and value.",
-        paths("/etc/ssh/sshd_config.d/*", "/etc/ssh/sshd_config"),
-        Reader("sshd", '"$program" -V', 'mkdir -p /run/sshd; ssh-keygen -A >/dev/null; "$program" -t', newest=True),
+        name="sshd",
+        what="sshd: settings",
+        parser="sshd -t",
+        proves="sshd accepts every keyword and value.",
+        reads=paths("/etc/ssh/sshd_config.d/*", "/etc/ssh/sshd_config"),
+        ask=Reader("sshd", '"$program" -V', 'mkdir -p /run/sshd; ssh-keygen -A >/dev/null; "$program" -t', newest=True),
     ),
     Check(
-        "pam",
-        "PAM: logins and their limits",
-        "libpam (pamtester)",
-        "PAM grants root access through the services with all their modules, including pam_slurm_adopt and pam_limits, "
-        "and reports no line. Access of other users depends on their jobs and is not tested. PAM silently "
-        "ignores a limit whose name it does not know.",
-        paths("/etc/pam.d/*", "/etc/security/*"),
-        Reader("pamtester", "dpkg-query -W -f '${Version}' libpam-modules", _PAM, _pam, _pam_notes, newest=True),
+        name="pam",
+        what="PAM: logins and their limits",
+        parser="libpam (pamtester)",
+        proves="PAM grants root access through the services with all their modules, including pam_slurm_adopt and"
+        " pam_limits, and reports no line. Access of other users depends on their jobs and is not tested. PAM silently"
+        " ignores a limit whose name it does not know.",
+        reads=paths("/etc/pam.d/*", "/etc/security/*"),
+        ask=Reader("pamtester", "dpkg-query -W -f '${Version}' libpam-modules", _PAM, _pam, _pam_notes, newest=True),
     ),
 )

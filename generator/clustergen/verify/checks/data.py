@@ -25,28 +25,28 @@ def _counters(entry: Entry) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "values",
-        "values of clustergen's programs",
-        "Python's json",
-        "Well-formed JSON. The tests run the programs that read it.",
-        paths("/etc/clustergen/*.json", "warewulf/install.json", "cloud-init/seed.json"),
-        read_by(platform.python_version(), json),
+        name="values",
+        what="values of clustergen's programs",
+        parser="Python's json",
+        proves="Well-formed JSON. The tests run the programs that read it.",
+        reads=paths("/etc/clustergen/*.json", "warewulf/install.json", "cloud-init/seed.json"),
+        ask=read_by(platform.python_version(), json),
     ),
     Check(
-        "dcgm counters",
-        "counters of dcgm-exporter",
-        "Python's csv",
-        "Every line has a field, a Prometheus metric type, and a help text. dcgm-exporter is not "
+        name="dcgm counters",
+        what="counters of dcgm-exporter",
+        parser="Python's csv",
+        proves="Every line has a field, a Prometheus metric type, and a help text. dcgm-exporter is not "
         "run; `clustergen validate` checks the field names against the catalogue.",
-        paths("/etc/dcgm-exporter/*.csv"),
-        read_by(platform.python_version(), _counters),
+        reads=paths("/etc/dcgm-exporter/*.csv"),
+        ask=read_by(platform.python_version(), _counters),
     ),
     Check(
-        "html",
-        "guide for users as an HTML page",
-        "Python's expat",
-        "Well-formed XML: every element is closed and every name is quoted. No browser is run.",
-        paths("*/guide.html"),
-        read_by(platform.python_version(), xml),
+        name="html",
+        what="guide for users as an HTML page",
+        parser="Python's expat",
+        proves="Well-formed XML: every element is closed and every name is quoted. No browser is run.",
+        reads=paths("*/guide.html"),
+        ask=read_by(platform.python_version(), xml),
     ),
 )

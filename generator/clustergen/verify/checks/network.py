@@ -68,38 +68,38 @@ def _profiles(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "rules for DCGM",
-        "access to DCGM",
-        "nft --check",
-        "The kernel of this machine accepts the rules, in a network namespace of its own.",
-        paths("/etc/clustergen/dcgm.nft"),
-        Reader("nft", _VERSION.format("nftables"), '"$program" --check --file /etc/clustergen/dcgm.nft'),
+        name="rules for DCGM",
+        what="access to DCGM",
+        parser="nft --check",
+        proves="The kernel of this machine accepts the rules, in a network namespace of its own.",
+        reads=paths("/etc/clustergen/dcgm.nft"),
+        ask=Reader("nft", _VERSION.format("nftables"), '"$program" --check --file /etc/clustergen/dcgm.nft'),
     ),
     Check(
-        "netplan",
-        "interfaces for netplan",
-        "netplan generate",
-        "netplan accepts every key with the addresses of a node of each type, and its units for systemd-networkd "
-        "contain these addresses. No interface is configured.",
-        paths(f"{_DIRECTORY}/*.yaml"),
-        Reader("netplan", _VERSION.format("netplan.io"), _NETPLAN, _applied, newest=True, whole=True),
+        name="netplan",
+        what="interfaces for netplan",
+        parser="netplan generate",
+        proves="netplan accepts every key with the addresses of a node of each type, and its units for"
+        " systemd-networkd contain these addresses. No interface is configured.",
+        reads=paths(f"{_DIRECTORY}/*.yaml"),
+        ask=Reader("netplan", _VERSION.format("netplan.io"), _NETPLAN, _applied, newest=True, whole=True),
     ),
     Check(
-        "ifupdown",
-        "interfaces for ifupdown",
-        "ifup --no-act",
-        "ifup accepts every stanza with the addresses of a node of each type, and its commands set these addresses. "
-        "ifup passes options that it does not know to scripts, so a typo in one is not found.",
-        paths(f"{_DIRECTORY}/*/clustergen-management", f"{_DIRECTORY}/*/clustergen-storage"),
-        Reader("ifup", _VERSION.format("ifupdown"), _IFUPDOWN, _applied, whole=True),
+        name="ifupdown",
+        what="interfaces for ifupdown",
+        parser="ifup --no-act",
+        proves="ifup accepts every stanza with the addresses of a node of each type, and its commands set these"
+        " addresses. ifup passes options that it does not know to scripts, so a typo in one is not found.",
+        reads=paths(f"{_DIRECTORY}/*/clustergen-management", f"{_DIRECTORY}/*/clustergen-storage"),
+        ask=Reader("ifup", _VERSION.format("ifupdown"), _IFUPDOWN, _applied, whole=True),
     ),
     Check(
-        "NetworkManager profiles",
-        "interfaces for NetworkManager",
-        "nmcli --offline",
-        "NetworkManager's keyfile reader accepts every profile with the addresses of a node of each type, and lists "
-        "these addresses.",
-        paths(f"{_DIRECTORY}/*.nmconnection"),
-        Reader("nmcli", _VERSION.format("network-manager"), _KEYFILES, _profiles, newest=True, whole=True),
+        name="NetworkManager profiles",
+        what="interfaces for NetworkManager",
+        parser="nmcli --offline",
+        proves="NetworkManager's keyfile reader accepts every profile with the addresses of a node of each type, and"
+        " lists these addresses.",
+        reads=paths(f"{_DIRECTORY}/*.nmconnection"),
+        ask=Reader("nmcli", _VERSION.format("network-manager"), _KEYFILES, _profiles, newest=True, whole=True),
     ),
 )

@@ -90,28 +90,28 @@ class _Scripts:
 
 CHECKS = (
     Check(
-        "bash",
-        "shell scripts: syntax",
-        "bash -n",
-        "bash can parse every script.",
-        is_script,
-        _Scripts("bash", _PARSE),
+        name="bash",
+        what="shell scripts: syntax",
+        parser="bash -n",
+        proves="bash can parse every script.",
+        reads=is_script,
+        ask=_Scripts("bash", _PARSE),
     ),
     Check(
-        "shellcheck",
-        "shell scripts: mistakes",
-        "shellcheck",
-        "shellcheck reports nothing of any severity in any script. The tests, and the node, show what a script "
+        name="shellcheck",
+        what="shell scripts: mistakes",
+        parser="shellcheck",
+        proves="shellcheck reports nothing of any severity in any script. The tests, and the node, show what a script "
         "does with the hardware.",
-        is_script,
-        _Scripts("shellcheck", '"$program" --format=gcc --external-sources "$@"'),
+        reads=is_script,
+        ask=_Scripts("shellcheck", '"$program" --format=gcc --external-sources "$@"'),
     ),
     Check(
-        "python",
-        "Python scripts: syntax",
-        "python3",
-        "Python compiles every script. The tests run them.",
-        _is_python,
-        _Scripts("python3", _COMPILE),
+        name="python",
+        what="Python scripts: syntax",
+        parser="python3",
+        proves="Python compiles every script. The tests run them.",
+        reads=_is_python,
+        ask=_Scripts("python3", _COMPILE),
     ),
 )

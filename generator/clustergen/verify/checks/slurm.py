@@ -233,23 +233,23 @@ def _reads(place: str, text: str) -> bool:
 
 CHECKS = (
     Check(
-        "slurm",
-        "Slurm",
-        "slurmctld, slurmdbd, slurmd, sackd, sacctmgr, sbatch",
-        "The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until it is "
-        "the primary controller and responds, and slurmd for one node of each type until it has registered. It has the "
-        "options that the node's unit reads: a configless node reads what slurmctld hands out. A login node gets it "
-        "through sackd, and scontrol then reaches slurmctld. The hardware of that node is simulated: processors by "
-        "hwloc, GPUs by an NVML library, device files of all GRES, memory and TmpDisk by a preloaded library, all as "
-        "the manifest and the catalogue have them, never as slurm.conf has them. slurmctld accepts the node with its "
-        "GPUs, and slurmd logs neither an error nor a warning. TmpDisk is compared where the manifest has the disks of "
-        "the type, health checks do not run, and a Slurm without the NVML plugin reads lines of gres.conf in place of "
-        "AutoDetect. The accounts script runs twice, and the second run changes nothing. If the release is not "
-        "installed, the next newer one reads the files, and the catalogue checks keys and values. For slurmd, cgroup "
-        "values are replaced and third-party plugins are omitted. Slurm ignores unknown keys of mpi.conf and "
-        "topology.yaml. `sbatch --test-only` finds a place for each job template on idle nodes, for a user of the "
-        "accounts where there are any. No job runs.",
-        _reads,
-        _ask,
+        name="slurm",
+        what="Slurm",
+        parser="slurmctld, slurmdbd, slurmd, sackd, sacctmgr, sbatch",
+        proves="The daemons of the tree's release start without complaints: slurmdbd with a database, slurmctld until"
+        " it is the primary controller and responds, and slurmd for one node of each type until it has registered. It"
+        " has the options that the node's unit reads: a configless node reads what slurmctld hands out. A login node"
+        " gets it through sackd, and scontrol then reaches slurmctld. The hardware of that node is simulated:"
+        " processors by hwloc, GPUs by an NVML library, device files of all GRES, memory and TmpDisk by a preloaded"
+        " library, all as the manifest and the catalogue have them, never as slurm.conf has them. slurmctld accepts"
+        " the node with its GPUs, and slurmd logs neither an error nor a warning. TmpDisk is compared where the"
+        " manifest has the disks of the type, health checks do not run, and a Slurm without the NVML plugin reads"
+        " lines of gres.conf in place of AutoDetect. The accounts script runs twice, and the second run changes"
+        " nothing. If the release is not installed, the next newer one reads the files, and the catalogue checks keys"
+        " and values. For slurmd, cgroup values are replaced and third-party plugins are omitted. Slurm ignores"
+        " unknown keys of mpi.conf and topology.yaml. `sbatch --test-only` finds a place for each job template on idle"
+        " nodes, for a user of the accounts where there are any. No job runs.",
+        reads=_reads,
+        ask=_ask,
     ),
 )

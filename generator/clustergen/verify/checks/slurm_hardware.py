@@ -125,10 +125,10 @@ def _summary(node: Node, answer: Detected) -> str:
 
 CHECKS = (
     Check(
-        "slurm hardware",
-        "Slurm: processors and GPUs that slurmd detects",
-        "slurmd -G",
-        "For each type of compute nodes, slurmd runs on hardware that hwloc and an NVML library of this project "
+        name="slurm hardware",
+        what="Slurm: processors and GPUs that slurmd detects",
+        parser="slurmd -G",
+        proves="For each type of compute nodes, slurmd runs on hardware that hwloc and an NVML library of this project "
         "simulate: the sockets, cores, threads and NUMA nodes of the type, and the GPUs of the catalogue by name, "
         "count, CPU affinity, NVLinks and MIG instances. slurmd finds the processors that slurm.conf states, detects "
         "with AutoDetect=nvml as many GPUs as the type has, and agrees with the types, Cores, Links and MIG instances "
@@ -136,7 +136,7 @@ CHECKS = (
         "count NUMA nodes as sockets, GPUs with a line in gres.conf are next to their whole socket. L3 caches, which "
         "the catalogue does not have, are as slurm.conf counts them. Slurm 22.05 and 24.11 have the plugin; the files "
         "of another release are read by the newest of these. It does not prove that a machine has this hardware.",
-        paths(_CONF, _GRES),
-        _ask,
+        reads=paths(_CONF, _GRES),
+        ask=_ask,
     ),
 )

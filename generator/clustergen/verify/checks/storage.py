@@ -37,14 +37,14 @@ def _findmnt(answer: Answer, _question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "findmnt",
-        "mounts, as lines of an fstab",
-        "findmnt --verify",
-        "libmount can parse every line; mount units are converted to fstab lines for this check. It looks up neither "
-        "sources nor file systems, so it does not prove options: the catalogue checks those of NFS, Lustre and "
-        "others.",
-        paths("/etc/systemd/system/*.mount", "/etc/enroot/mounts.d/*"),
-        Reader(
+        name="findmnt",
+        what="mounts, as lines of an fstab",
+        parser="findmnt --verify",
+        proves="libmount can parse every line; mount units are converted to fstab lines for this check. It looks up"
+        " neither sources nor file systems, so it does not prove options: the catalogue checks those of NFS, Lustre"
+        " and others.",
+        reads=paths("/etc/systemd/system/*.mount", "/etc/enroot/mounts.d/*"),
+        ask=Reader(
             "findmnt",
             "$program --version",
             'for file in /fstab/fstab "$@"; do\n'

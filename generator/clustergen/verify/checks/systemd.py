@@ -131,32 +131,33 @@ def _but(lines: Iterable[str], *beginnings: str) -> list[str]:
 
 CHECKS = (
     Check(
-        "systemd units",
-        "systemd: units and drop-ins",
-        "systemd-analyze verify",
-        "systemd accepts sections, keys and values, mount units have the names of their paths, required units "
+        name="systemd units",
+        what="systemd: units and drop-ins",
+        parser="systemd-analyze verify",
+        proves="systemd accepts sections, keys and values, mount units have the names of their paths, required units "
         "exist, and programs of the tree are where units expect them. Drop-ins for units of packages that are not "
         "installed are read on top of an empty unit; programs of such packages are not checked. Nothing is "
         "started.",
-        paths(f"{_UNITS}*"),
-        Reader(
-            "systemd-analyze",
-            _VERSION,
-            '"$program" verify --man=no "$@"',
-            _unit_complaints,
-            _unit_notes,
-            _stand_ins,
-            _units,
+        reads=paths(f"{_UNITS}*"),
+        ask=Reader(
+            program="systemd-analyze",
+            version=_VERSION,
+            script='"$program" verify --man=no "$@"',
+            complaints=_unit_complaints,
+            notes=_unit_notes,
+            stand_ins=_stand_ins,
+            arguments=_units,
             whole=True,
         ),
     ),
     Check(
-        "systemd manager",
-        "systemd: settings of the service manager",
-        "systemd",
-        "The service manager accepts every section, key and value; read as its user settings, whose keys are the same.",
-        paths("/etc/systemd/system.conf.d/*"),
-        _settings(
+        name="systemd manager",
+        what="systemd: settings of the service manager",
+        parser="systemd",
+        proves="The service manager accepts every section, key and value; read as its user settings, whose keys are"
+        " the same.",
+        reads=paths("/etc/systemd/system.conf.d/*"),
+        ask=_settings(
             "Manager",
             "cp /etc/systemd/system.conf.d/* /etc/systemd/user.conf.d/",
             "setpriv --reuid 65534 --clear-groups env HOME=/tmp /usr/lib/systemd/systemd --test --user "
@@ -167,12 +168,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "systemd logind",
-        "systemd: settings of logins",
-        "systemd-logind",
-        "logind accepts every section, key and value.",
-        paths("/etc/systemd/logind.conf.d/*"),
-        _settings(
+        name="systemd logind",
+        what="systemd: settings of logins",
+        parser="systemd-logind",
+        proves="logind accepts every section, key and value.",
+        reads=paths("/etc/systemd/logind.conf.d/*"),
+        ask=_settings(
             "Login",
             "",
             "/usr/lib/systemd/systemd-logind",
@@ -181,12 +182,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "systemd journald",
-        "systemd: settings of the journal",
-        "systemd-journald",
-        "journald accepts every section, key and value.",
-        paths("/etc/systemd/journald.conf.d/*"),
-        _settings(
+        name="systemd journald",
+        what="systemd: settings of the journal",
+        parser="systemd-journald",
+        proves="journald accepts every section, key and value.",
+        reads=paths("/etc/systemd/journald.conf.d/*"),
+        ask=_settings(
             "Journal",
             "mkdir -p /run/systemd/journal",
             "/usr/lib/systemd/systemd-journald",
@@ -195,12 +196,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "systemd networkd",
-        "systemd: settings of the network manager",
-        "systemd-networkd",
-        "networkd accepts every section, key and value.",
-        paths("/etc/systemd/networkd.conf.d/*"),
-        _settings(
+        name="systemd networkd",
+        what="systemd: settings of the network manager",
+        parser="systemd-networkd",
+        proves="networkd accepts every section, key and value.",
+        reads=paths("/etc/systemd/networkd.conf.d/*"),
+        ask=_settings(
             "Network",
             "mkdir -p /run/systemd/netif/{links,leases,lldp}; chown -R systemd-network: /run/systemd/netif",
             "/usr/lib/systemd/systemd-networkd",
@@ -209,12 +210,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "sysusers",
-        "systemd: accounts to create",
-        "systemd-sysusers",
-        "systemd can parse the lines and create the accounts, in a root with those of Debian's packages.",
-        paths("/etc/sysusers.d/*"),
-        Reader(
+        name="sysusers",
+        what="systemd: accounts to create",
+        parser="systemd-sysusers",
+        proves="systemd can parse the lines and create the accounts, in a root with those of Debian's packages.",
+        reads=paths("/etc/sysusers.d/*"),
+        ask=Reader(
             "systemd-sysusers",
             _VERSION,
             '"$program" --dry-run "$@"',
@@ -222,12 +223,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "tmpfiles",
-        "systemd: directories to create",
-        "systemd-tmpfiles",
-        "systemd can parse the lines, and their owners are accounts of the tree or the root.",
-        paths("/etc/tmpfiles.d/*"),
-        Reader(
+        name="tmpfiles",
+        what="systemd: directories to create",
+        parser="systemd-tmpfiles",
+        proves="systemd can parse the lines, and their owners are accounts of the tree or the root.",
+        reads=paths("/etc/tmpfiles.d/*"),
+        ask=Reader(
             "systemd-tmpfiles",
             _VERSION,
             "for file in /etc/sysusers.d/*.conf; do systemd-sysusers $file >/dev/null 2>&1; done; "
@@ -238,12 +239,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "modules-load",
-        "kernel modules to load",
-        "systemd-modules-load",
-        "Every line is read as the name of a module. Whether the kernel has the module is not checked.",
-        paths("/etc/modules-load.d/*"),
-        Reader(
+        name="modules-load",
+        what="kernel modules to load",
+        parser="systemd-modules-load",
+        proves="Every line is read as the name of a module. Whether the kernel has the module is not checked.",
+        reads=paths("/etc/modules-load.d/*"),
+        ask=Reader(
             "systemd-modules-load",
             _VERSION,
             'setpriv --bounding-set=-sys_module "$program" "$@"',
@@ -251,11 +252,11 @@ CHECKS = (
         ),
     ),
     Check(
-        "udev",
-        "rules for devices",
-        "udevadm verify",
-        "udev accepts keys, operators and values of every rule. They are applied to no device.",
-        paths("/etc/udev/rules.d/*"),
-        Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, since=254, newest=True),
+        name="udev",
+        what="rules for devices",
+        parser="udevadm verify",
+        proves="udev accepts keys, operators and values of every rule. They are applied to no device.",
+        reads=paths("/etc/udev/rules.d/*"),
+        ask=Reader("udevadm", _VERSION, '"$program" verify --resolve-names=late "$@"', _udev, since=254, newest=True),
     ),
 )

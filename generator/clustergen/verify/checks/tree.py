@@ -24,7 +24,15 @@ _TIMEOUT = 300  # Ansible reads the inventory of ten thousand nodes for longer t
 def _as_rendered(check: Check, trial: Trial, _entries: Sequence[Entry]) -> Iterator[Row]:
     words = trial.tree.differences
     row = check.judged((), words, [f"{len(trial.tree.entries)} files have the hashes of the lock file"], __version__)
-    yield Row(row.check, row.what, row.parser, row.status, (LOCK,), row.version, row.words)
+    yield Row(
+        check=row.check,
+        what=row.what,
+        parser=row.parser,
+        status=row.status,
+        files=(LOCK,),
+        version=row.version,
+        words=row.words,
+    )
 
 
 def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -115,39 +123,39 @@ def _settings(check: Check, trial: Trial, entries: Sequence[Entry]) -> Iterator[
 
 
 AS_RENDERED = Check(
-    "tree",
-    "the tree as it was rendered",
-    "clustergen",
-    "Every file exists with the hash of the lock file, and there are no other files. This is the only "
+    name="tree",
+    what="the tree as it was rendered",
+    parser="clustergen",
+    proves="Every file exists with the hash of the lock file, and there are no other files. This is the only "
     "check that clustergen performs itself.",
-    paths(LOCK),
-    _as_rendered,
+    reads=paths(LOCK),
+    ask=_as_rendered,
 )
 
 CHECKS = (
     Check(
-        "ansible-inventory",
-        "Ansible: inventory and variables",
-        "ansible-inventory",
-        "Ansible reads hosts, groups and variables without a warning, and has the same hosts in each group as "
+        name="ansible-inventory",
+        what="Ansible: inventory and variables",
+        parser="ansible-inventory",
+        proves="Ansible reads hosts, groups and variables without a warning, and has the same hosts in each group as "
         "clustergen.",
-        paths("inventory/*"),
-        _inventory,
+        reads=paths("inventory/*"),
+        ask=_inventory,
     ),
     Check(
-        "ansible-playbook",
-        "Ansible: playbook",
-        "ansible-playbook --syntax-check",
-        "Ansible can parse the playbook and has its modules and keywords. No task runs.",
-        paths("site.yml", "pull.yml", "playbooks/*", "roles/*"),
-        _playbook,
+        name="ansible-playbook",
+        what="Ansible: playbook",
+        parser="ansible-playbook --syntax-check",
+        proves="Ansible can parse the playbook and has its modules and keywords. No task runs.",
+        reads=paths("site.yml", "pull.yml", "playbooks/*", "roles/*"),
+        ask=_playbook,
     ),
     Check(
-        "ansible-config",
-        "Ansible: settings",
-        "ansible-config validate",
-        "Ansible accepts every section and key.",
-        paths("ansible.cfg"),
-        _settings,
+        name="ansible-config",
+        what="Ansible: settings",
+        parser="ansible-config validate",
+        proves="Ansible accepts every section and key.",
+        reads=paths("ansible.cfg"),
+        ask=_settings,
     ),
 )

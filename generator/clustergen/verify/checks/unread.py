@@ -24,12 +24,12 @@ CHECKS = (
         "/etc/sysconfig/slurm*",
     ),
     Check(
-        "own tables",
-        "tables of clustergen's scripts",
-        "clustergen's scripts",
-        "Scripts of the tree read them on the node; the tests run these scripts.",
-        lambda place, text: _is_table(place, text) and not _is_read(place, text),
-        no_parser,
+        name="own tables",
+        what="tables of clustergen's scripts",
+        parser="clustergen's scripts",
+        proves="Scripts of the tree read them on the node; the tests run these scripts.",
+        reads=lambda place, text: _is_table(place, text) and not _is_read(place, text),
+        ask=no_parser,
     ),
     unreadable(
         "ptm",

@@ -153,7 +153,14 @@ def _settings(cluster: Cluster, file: str) -> Iterator[Setting]:
                 yield setting
             elif is_first:
                 key, value = stated[name]
-                yield Setting(setting.key, value, (*place, key), True, topic.title, f"{OWN_VALUE}: {where}")
+                yield Setting(
+                    key=setting.key,
+                    value=value,
+                    at=(*place, key),
+                    is_option=True,
+                    topic=topic.title,
+                    reason=f"{OWN_VALUE}: {where}",
+                )
     for name, (key, value) in stated.items():
         if name not in titles:
             yield Setting(key, value, (*place, key), True, f"Set in the manifest: {where}")
@@ -171,7 +178,9 @@ def _of_topic(cluster: Cluster, topic: SlurmTopic) -> tuple[Setting, ...]:
         paths = (path for path in paths_of(topic.file, row.key) if path in stated.names)
         at = next((tuple(path.split(".")) for path in paths), None)
         if row.always or at is not None or not slurm.bare:
-            settings.append(Setting(row.key, str(row.value), at, False, topic.title, row.reason))
+            settings.append(
+                Setting(key=row.key, value=str(row.value), at=at, is_option=False, topic=topic.title, reason=row.reason)
+            )
     return tuple(settings)
 
 

@@ -25,12 +25,12 @@ def _complaints(entry: Entry) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "beegfs-mgmtd",
-        "BeeGFS management server",
-        "Python's tomllib",
-        "Well-formed TOML with keys of the catalogue. beegfs-mgmtd is in no distribution and is not run.",
-        paths("/etc/beegfs/*.toml"),
-        read_by(platform.python_version(), _complaints),
+        name="beegfs-mgmtd",
+        what="BeeGFS management server",
+        parser="Python's tomllib",
+        proves="Well-formed TOML with keys of the catalogue. beegfs-mgmtd is in no distribution and is not run.",
+        reads=paths("/etc/beegfs/*.toml"),
+        ask=read_by(platform.python_version(), _complaints),
     ),
     unreadable(
         "beegfs",

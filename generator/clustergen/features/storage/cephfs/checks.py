@@ -25,20 +25,21 @@ END
 
 CHECKS = (
     Check(
-        "ceph specification",
-        "Ceph: services for cephadm",
-        "python3-ceph-common",
-        "Ceph's own classes HostSpec, ServiceSpec and DriveGroupSpec accept every document. No orchestrator is run.",
-        paths("/etc/ceph/*.spec.yaml"),
-        Reader("ceph", "ceph-conf --version", _READ, newest=True),
+        name="ceph specification",
+        what="Ceph: services for cephadm",
+        parser="python3-ceph-common",
+        proves="Ceph's own classes HostSpec, ServiceSpec and DriveGroupSpec accept every document. No orchestrator is"
+        " run.",
+        reads=paths("/etc/ceph/*.spec.yaml"),
+        ask=Reader("ceph", "ceph-conf --version", _READ, newest=True),
     ),
     Check(
-        "ceph",
-        "CephFS client",
-        "ceph-conf",
-        "Ceph's library parses the file. It silently accepts unknown names, and contacts no monitor.",
-        paths("/etc/ceph/*.conf"),
-        Reader(
+        name="ceph",
+        what="CephFS client",
+        parser="ceph-conf",
+        proves="Ceph's library parses the file. It silently accepts unknown names, and contacts no monitor.",
+        reads=paths("/etc/ceph/*.conf"),
+        ask=Reader(
             "ceph-conf",
             "$program --version",
             'for file; do "$program" -c "$file" --lookup mon_host || exit 1; done',

@@ -17,17 +17,19 @@ def topic(cluster: Cluster) -> Topic | None:
     alerts = (
         Alert(
             "DataSetCacheFull", "clustergen_data_sets_bytes > clustergen_data_sets_limit_bytes", "1h", "warning",
-            "The cache of data sets of {{ $labels.instance }} has {{ $value | humanize1024 }}B, above its limit",
-            "Running jobs use all of it, so that nothing can be removed; other jobs read from the source.",
-            f"`du -sh {entry.mount}/*/*` on the node shows whose it is. Raise `storage.{entry.name}.data_sets.size`, "
-            "or ask the user to read from the source.",
+            summary="The cache of data sets of {{ $labels.instance }} has {{ $value | humanize1024 }}B, above its"
+            " limit",
+            meaning="Running jobs use all of it, so that nothing can be removed; other jobs read from the source.",
+            action=f"`du -sh {entry.mount}/*/*` on the node shows whose it is. Raise"
+            f" `storage.{entry.name}.data_sets.size`, or ask the user to read from the source.",
         ),
         Alert(
             "DataSetMetricsOld",
             f'time() - node_textfile_mtime_seconds{{file=~".*/{TEXTFILE}"}} > 7200', "0s", "warning",
-            "The cache of data sets of {{ $labels.instance }} was last cleaned {{ $value | humanizeDuration }} ago",
-            "The program fails; the disk may fill up.",
-            "On the node: `systemctl status clustergen-data-sets.timer clustergen-data-sets`.",
+            summary="The cache of data sets of {{ $labels.instance }} was last cleaned {{ $value | humanizeDuration }}"
+            " ago",
+            meaning="The program fails; the disk may fill up.",
+            action="On the node: `systemctl status clustergen-data-sets.timer clustergen-data-sets`.",
         ),
     )  # fmt: skip
     return Topic(

@@ -37,7 +37,9 @@ def routers(cluster: Cluster, entry: Lustre) -> Iterator[Router]:
                 group, position, network = node
                 addresses = addresses_in(group, network)
                 nid = f"{addresses[position]}@{net}" if addresses else nid
-                yield Router(group, position, canonical(net), nid, route, (index, number))
+                yield Router(
+                    group=group, position=position, net=canonical(net), nid=nid, route=route, place=(index, number)
+                )
 
 
 def ways_of_router(cluster: Cluster, router: Router, entry: Lustre) -> dict[str, Way]:

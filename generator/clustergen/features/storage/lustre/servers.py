@@ -106,7 +106,13 @@ def mounts(cluster: Cluster, entry: Lustre) -> dict[str, TargetMount] | None:
         earlier: list[str] = [other.unit for other in targets if other.name == "MGS" and target.name != "MGS"]
         earlier += ["zfs-import.target"] if target.backend == "zfs" else []
         units[target.unit.removesuffix(".mount")] = TargetMount(
-            entry.name, target.name, target.device, _place(target.name), "_netdev,noauto", hosts, tuple(earlier)
+            entry=entry.name,
+            name=target.name,
+            device=target.device,
+            where=_place(target.name),
+            options="_netdev,noauto",
+            hosts=hosts,
+            after=tuple(earlier),
         )
     return units
 

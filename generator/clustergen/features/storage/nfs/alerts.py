@@ -28,18 +28,19 @@ def _pair(name: str, entry: Nfs) -> Iterator[Alert]:
 
     yield Alert(
         "NfsFailoverServers", f"(sum({active('nfs-server')}) or vector(0)) != 1", "5m", "critical",
-        f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
-        "Without a server, all clients wait. Two can destroy the file system on the shared disk.",
-        f"`crm_mon -1` on {' or '.join(entry.server_hosts)} shows failed resources and fencing. If two serve, power one"
-        f" off.",
-        (("storage", name),),
+        summary=f"{{{{ $value }}}} servers of {name} serve NFS, not 1",
+        meaning="Without a server, all clients wait. Two can destroy the file system on the shared disk.",
+        action=f"`crm_mon -1` on {' or '.join(entry.server_hosts)} shows failed resources and fencing. If two serve,"
+        " power one off.",
+        labels=(("storage", name),),
     )  # fmt: skip
     yield Alert(
         "NfsFailoverPartner", f"{active('pacemaker')} == 0", "10m", "warning",
-        f"{{{{ $labels.instance }}}} cannot take over {name}",
-        "Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
-        f"After the cause is known: `clustergen-failover {name} start` on {{{{ $labels.instance }}}}, then check.",
-        (("storage", name),),
+        summary=f"{{{{ $labels.instance }}}} cannot take over {name}",
+        meaning="Pacemaker does not run there. If the other server fails now, the file system is unavailable.",
+        action=f"After the cause is known: `clustergen-failover {name} start` on {{{{ $labels.instance }}}}, then"
+        " check.",
+        labels=(("storage", name),),
     )  # fmt: skip
 
 

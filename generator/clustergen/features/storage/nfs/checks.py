@@ -33,12 +33,13 @@ def _nfsconf(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "exportfs",
-        "NFS server: exports",
-        "exportfs -ra",
-        "exportfs accepts every option and exports every line, with temporary directories. No kernel serves them.",
-        paths("/etc/exports", "/etc/exports.d/*"),
-        Reader(
+        name="exportfs",
+        what="NFS server: exports",
+        parser="exportfs -ra",
+        proves="exportfs accepts every option and exports every line, with temporary directories. No kernel serves"
+        " them.",
+        reads=paths("/etc/exports", "/etc/exports.d/*"),
+        ask=Reader(
             "exportfs",
             "dpkg-query -W -f '${Version}' nfs-kernel-server | sed 's/.*://'",
             "sed -E '/^\\s*(#|$)/d; s/\\s.*//' \"$@\" | tr -d '\"' | xargs -r mkdir -p; mkdir -p /var/lib/nfs; "
@@ -48,12 +49,12 @@ CHECKS = (
         ),
     ),
     Check(
-        "nfsconf",
-        "NFS: settings",
-        "nfsconf --dump",
-        "Every section and value is read as written. Names that no NFS program uses are not detected.",
-        paths("/etc/nfs.conf.d/*", "/etc/idmapd.conf.d/*"),
-        Reader(
+        name="nfsconf",
+        what="NFS: settings",
+        parser="nfsconf --dump",
+        proves="Every section and value is read as written. Names that no NFS program uses are not detected.",
+        reads=paths("/etc/nfs.conf.d/*", "/etc/idmapd.conf.d/*"),
+        ask=Reader(
             "nfsconf",
             "dpkg-query -W -f '${Version}' nfs-common | sed 's/.*://'",
             'for main in /etc/nfs.conf /etc/idmapd.conf; do touch $main; "$program" --file $main --dump; done',

@@ -73,24 +73,25 @@ def _pacemaker(answer: Answer, question: Question) -> Iterator[str]:
 
 CHECKS = (
     Check(
-        "corosync",
-        "NFS failover: membership",
-        "corosync -t",
-        "Corosync accepts sections, values and addresses, and finds its node by name. Unknown keys are not detected.",
-        paths("/etc/corosync/corosync.conf"),
-        Reader(
+        name="corosync",
+        what="NFS failover: membership",
+        parser="corosync -t",
+        proves="Corosync accepts sections, values and addresses, and finds its node by name. Unknown keys are not"
+        " detected.",
+        reads=paths("/etc/corosync/corosync.conf"),
+        ask=Reader(
             "corosync", '"$program" -v | sed -n "s/.*version \'\\(.*\\)\'.*/\\1/p"', _COROSYNC, _corosync, newest=True
         ),
     ),
     Check(
-        "pacemaker",
-        "NFS failover: resources",
-        "crm_verify and crm_simulate",
-        "Pacemaker accepts the configuration, and each agent has the parameters. In its simulation, a failed server "
-        "is fenced before the other one starts disk, server and address in this order, and nothing moves back when it "
-        "returns. No agent is started.",
-        paths("/etc/clustergen-failover/cib.xml"),
-        Reader(
+        name="pacemaker",
+        what="NFS failover: resources",
+        parser="crm_verify and crm_simulate",
+        proves="Pacemaker accepts the configuration, and each agent has the parameters. In its simulation, a failed"
+        " server is fenced before the other one starts disk, server and address in this order, and nothing moves back"
+        " when it returns. No agent is started.",
+        reads=paths("/etc/clustergen-failover/cib.xml"),
+        ask=Reader(
             "crm_verify",
             "\"$program\" --version | sed -n '1s/Pacemaker //p'",
             _PACEMAKER,

@@ -17,9 +17,10 @@ def topic(cluster: Cluster, _: NodeExporter) -> Topic | None:
         alerts.append(
             Alert(
                 "StoragePoolDegraded", 'node_zfs_zpool_state{state!="online"} > 0', "1m", "critical",
-                "Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
-                "The pool lost one or more disks; another failure can lose data.",
-                "`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it resilver.",
+                summary="Pool {{ $labels.zpool }} of {{ $labels.instance }} is {{ $labels.state }}",
+                meaning="The pool lost one or more disks; another failure can lose data.",
+                action="`zpool status {{ $labels.zpool }}` names the disk; replace it with zpool replace and let it"
+                " resilver.",
                 look="On the server: `zpool status -x`.",
                 works="the pool and its clients",
             )
@@ -56,18 +57,18 @@ def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
         f"unless on (instance)\n"
         f"node_filesystem_device_error{place}",
         "5m", "critical" if entry.required else "warning",
-        f"{{{{ $labels.instance }}}} does not have {entry.mount}",
-        f"The file system {name} ({entry.type}) is not mounted there.",
-        f"On the node: `findmnt {entry.mount}`, then `systemctl status {mount}`. The group {mount_group(name)} holds"
-        " all its clients.",
-        labels,
+        summary=f"{{{{ $labels.instance }}}} does not have {entry.mount}",
+        meaning=f"The file system {name} ({entry.type}) is not mounted there.",
+        action=f"On the node: `findmnt {entry.mount}`, then `systemctl status {mount}`. The group {mount_group(name)}"
+        " holds all its clients.",
+        labels=labels,
     )  # fmt: skip
     yield Alert(
         "StorageHangs", f"node_filesystem_device_error{place} == 1", "5m", "critical",
-        f"{entry.mount} does not respond on {{{{ $labels.instance }}}}",
-        "Processes that access it hang, including scripts around jobs.",
-        "On many nodes, the cause is the server or the network; on one node, read `journalctl -k` and drain it.",
-        labels,
+        summary=f"{entry.mount} does not respond on {{{{ $labels.instance }}}}",
+        meaning="Processes that access it hang, including scripts around jobs.",
+        action="On many nodes, the cause is the server or the network; on one node, read `journalctl -k` and drain it.",
+        labels=labels,
     )  # fmt: skip
     if not entry.is_shared:
         return  # NodeFilesystemFull sees it
@@ -76,9 +77,9 @@ def _mount(cluster: Cluster, entry: Entry) -> Iterator[Alert]:
         f"100 * min(node_filesystem_avail_bytes{place} / node_filesystem_size_bytes{place})"
         f" < {cluster.of(Thresholds).disk_free_percent}",
         "15m", "warning",
-        f'{entry.mount} has {{{{ $value | printf "%.0f" }}}} % free',
-        "Parallel file systems slow down long before they are full, and single servers fill up first.",
-        "Find the large users with the file system's quota report; move or delete data.",
-        labels,
+        summary=f'{entry.mount} has {{{{ $value | printf "%.0f" }}}} % free',
+        meaning="Parallel file systems slow down long before they are full, and single servers fill up first.",
+        action="Find the large users with the file system's quota report; move or delete data.",
+        labels=labels,
         look="On a node that mounts it: `df -h <mountpoint>`.",
     )  # fmt: skip
