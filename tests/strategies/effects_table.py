@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from clustergen.catalogue import slurm
+from clustergen.catalogue.effects import effect_kinds
 from clustergen.catalogue.slurm_effects import effects, how_known
 from clustergen.catalogue.versions import SlurmRelease
-from clustergen.diff.messages import TITLES
 from clustergen.render.effects import read
 from strategies.pages import ROOT
 
@@ -59,7 +59,7 @@ def _cell(block: str, key: slurm.SlurmKey, release: SlurmRelease) -> str:
     for row in effects():
         fits = row.file in ("*", _FILE) and row.block in ("*", block) and row.key.lower() in ("*", key.key.lower())
         if fits and (row.until is None or release < row.until) and not (row.key == "*" and row.what):
-            text = ", then ".join(TITLES[read(word).kind].removesuffix(" from") for word in row.effect)
+            text = ", then ".join(effect_kinds()[read(word).kind].title.removesuffix(" from") for word in row.effect)
             parts.setdefault(row.what, f"{row.what}: {text}" if row.what else text)
             if not row.what:
                 break

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from clustergen.catalogue import sacctmgr, slurm, slurm_jobs
-from clustergen.catalogue.effects import severities
+from clustergen.catalogue.effects import effect_kinds, severities
 from clustergen.catalogue.slurm_effects import effect, effects
 from clustergen.catalogue.versions import SlurmRelease
 from clustergen.manifest.hardware import NodeType
@@ -20,43 +20,6 @@ from site_pages import manifest
 INVENTORIES = Path(__file__).resolve().parents[2] / "inventories"
 OLDEST = SlurmRelease("22.05")
 
-ACTIONS = {
-    "none": "nothing: the file is read at its next use",
-    "after": "put the file once the unit runs",
-    "daemon-reload": "`systemctl daemon-reload`",
-    "reload": "reload",
-    "run": "run",
-    "sysctl": "`sysctl --system`",
-    "create": "`systemd-sysusers`, `systemd-tmpfiles --create`",
-    "load-accounts": "`clustergen-accounts`, which calls sacctmgr",
-    "reconfigure": "`scontrol reconfigure`",
-    "restart": "restart",
-    "stop": "stop and disable",
-    "restart-slurmdbd": "restart slurmdbd",
-    "restart-slurmctld": "restart slurmctld",
-    "new-cluster-id": "remove `clustername` from StateSaveLocation",
-    "move-state": "stop slurmctld, copy StateSaveLocation",
-    "restart-slurmd": "restart slurmd",
-    "restart-slurm": "restart slurmctld, then slurmd",
-    "start": "mount",
-    "remount": "unmount and mount",
-    "drain": "drain the nodes first",
-    "vacate": "drain the nodes, which stay drained",
-    "reboot": "drain and reboot the nodes",
-    "window": "maintenance window: drain all clients",
-    "cancel-jobs": "wait until the removed partition has no jobs",
-    "refuse": "wait until no job runs on the cluster",
-}
-WITH_UNIT = {
-    "after": "put the file once UNIT runs",
-    "reload": "reload UNIT",
-    "restart": "restart UNIT",
-    "run": "run UNIT",
-    "stop": "stop and disable UNIT",
-    "remount": "drain the nodes, unmount and mount UNIT",
-    "drain": "drain the nodes, restart UNIT",
-    "window": "maintenance window for UNIT: drain all clients",
-}
 JUDGED_BY_KEY = ("/etc/slurm/slurm.conf", "/etc/slurm/slurmdbd.conf", "/etc/slurm/gres.conf")
 # The first kind of each class, the worst class first: what a class means to running jobs.
 CLASSES = {"refuse": "idle cluster", "cancel-jobs": "idle partition", "remount": "drained nodes", "none": "live"}
@@ -135,7 +98,7 @@ def _class(kinds: Iterable[str]) -> str:
 
 def _needs(kinds: Iterable[str]) -> str:
     """`drain the nodes first, scontrol reconfigure`: what has to be done, in order."""
-    return ", ".join(ACTIONS[kind] for kind in kinds)
+    return ", ".join(effect_kinds()[kind].title.removesuffix(" from") for kind in kinds)
 
 
 @cache
@@ -281,8 +244,8 @@ def _files() -> list[str]:
         " unit. Every tree states both in its `clustergen.lock.json`.\n\n"
         "| what the change needs | class | files |\n|---|---|---|\n"
     ]
-    for kind in severities():
+    for kind, row in effect_kinds().items():
         if kind in targets:
             paths = " ".join(f"`{path}`" for path in sorted(targets[kind]))
-            parts.append(_row(WITH_UNIT.get(kind, ACTIONS[kind]), f"**{_class([kind])}**", paths))
+            parts.append(_row(row.what, f"**{_class([kind])}**", paths))
     return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from clustergen.catalogue.tables import keyed, rows
+from clustergen.catalogue.tables import keyed
 from clustergen.records import record
 
 
@@ -20,10 +20,24 @@ class StepKind:
     undo: str
 
 
+@record
+class EffectKind:
+    """A row of effects.tsv, which its header explains."""
+
+    kind: str
+    title: str
+    reason: str
+    action: str
+    what: str
+
+
+effect_kinds = keyed("effects.tsv", EffectKind, lambda row: row.kind)
+
+
 @cache
 def severities() -> dict[str, int]:
     """Kind of effect → its severity; larger is worse for running jobs."""
-    return {row["kind"]: place for place, row in enumerate(rows("effects.tsv"))}
+    return {kind: place for place, kind in enumerate(effect_kinds())}
 
 
 step_kinds = keyed("steps.tsv", StepKind, lambda row: (row.play, row.step))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from clustergen.catalogue.effects import effect_kinds
 from clustergen.catalogue.slurm_jobs import AffectedJobs
 from clustergen.diagnostics import words
 from clustergen.diagnostics.words import counted
@@ -13,74 +14,15 @@ from clustergen.diff.plan import Plan
 from clustergen.diff.settings import read_by_jobs
 from clustergen.diff.steps import partitions
 from clustergen.diff.totals import EMPTIES, daemons_restarted, hosts_with
-from clustergen.render.effects import AGAIN, Effect, Kind
+from clustergen.render.effects import AGAIN, Effect
 from clustergen.slurmconf.scalars import hosts_of
-
-TITLES: dict[Kind, str] = {
-    "refuse": "not while jobs run",
-    "cancel-jobs": "cancels the jobs of a partition",
-    "window": "maintenance window for",
-    "reboot": "drain and reboot",
-    "drain": "drain first",
-    "vacate": "drain first, without resuming",
-    "remount": "drain, unmount and mount",
-    "restart-slurm": "restart slurmctld and slurmd",
-    "restart-slurmd": "restart slurmd",
-    "restart-slurmctld": "restart slurmctld",
-    "new-cluster-id": "remove the saved cluster ID",
-    "move-state": "move the state of slurmctld from",
-    "restart-slurmdbd": "restart slurmdbd",
-    "restart": "restart",
-    "stop": "stop and disable",
-    "reconfigure": "scontrol reconfigure",
-    "load-accounts": "load accounts and QOS",
-    "create": "create accounts and directories",
-    "sysctl": "sysctl --system",
-    "run": "run",
-    "reload": "reload",
-    "daemon-reload": "systemctl daemon-reload",
-    "start": "start",
-    "after": "install once it runs:",
-    "none": "no restart required",
-}
-"""Kind → what it is called."""
-
-REASONS: dict[Kind, str] = {
-    "refuse": "jobs would be lost",
-    "cancel-jobs": "jobs that use the partition are cancelled",
-    "window": "clients of both servers would write at the same time: all are drained, and the data is copied first",
-    "reboot": "it takes effect at boot",
-    "drain": "jobs on the node would be harmed",
-    "vacate": "jobs on the node would be lost",
-    "remount": "a file system in use cannot be unmounted",
-    "restart-slurm": "both read it only at start; running jobs continue",
-    "restart-slurmd": "slurmd reads it only at start; running jobs continue",
-    "restart-slurmctld": "slurmctld reads it only at start; running jobs continue",
-    "new-cluster-id": "slurmdbd assigns another cluster ID",
-    "move-state": "slurmctld is stopped while its state is copied; running jobs continue",
-    "restart-slurmdbd": "slurmctld buffers accounting records while slurmdbd is down",
-    "restart": "the service reads it only at start",
-    "stop": "nothing in the tree needs it any more",
-    "reconfigure": "takes effect with scontrol reconfigure; running jobs continue",
-    "load-accounts": "sacctmgr updates the database of slurmdbd",
-    "create": "systemd-sysusers and systemd-tmpfiles create them",
-    "sysctl": "sysctl sets it in the running kernel",
-    "run": "the unit applies its settings to the running system",
-    "reload": "the service rereads it",
-    "daemon-reload": "systemd rereads its units",
-    "start": "no job uses it yet",
-    "after": "it admits only users with a job, so it would shut all of them out before",
-    "none": "read at the next use",
-}
-"""Why, where the catalogue has no more to say of a change."""
-
 
 _LONGEST_NAME = 60
 _MOST_REASONS = 3
 
 
 def title(effect: Effect) -> str:
-    text = TITLES[effect.kind]
+    text = effect_kinds()[effect.kind].title
     if effect.unit is None or effect == AGAIN:
         return f"{text} again" if effect.unit else text
     return f"drain, restart {effect.unit}" if effect.kind == "drain" else f"{text} {effect.unit}"
@@ -88,13 +30,14 @@ def title(effect: Effect) -> str:
 
 def titles(effects: Iterable[Effect]) -> str:
     """`drain first, then scontrol reconfigure`."""
-    return ", then ".join(title(effect) for effect in effects if effect.kind != "refuse") or TITLES["refuse"]
+    texts = [title(effect) for effect in effects if effect.kind != "refuse"]
+    return ", then ".join(texts) or effect_kinds()["refuse"].title
 
 
 def heading(change: Change) -> str:
     """The heading of all changes with the same effects."""
     if change.effect.kind == "refuse":
-        return TITLES["refuse"]
+        return title(change.effect)
     if change.kind == "system":
         return "reinstall"
     if change.effect.kind == "none" and change.reason == JOBS_READ_IT:
@@ -104,9 +47,10 @@ def heading(change: Change) -> str:
 
 
 def reason(change: Change) -> str:
+    usual = effect_kinds()[change.effect.kind].reason
     if change.reason or not change.running:
-        return change.reason or REASONS[change.effect.kind]
-    return f"{REASONS[change.effect.kind].partition(';')[0]}; it applies to running jobs too"
+        return change.reason or usual
+    return f"{usual.partition(';')[0]}; it applies to running jobs too"
 
 
 def cut(text: str, longest: int) -> str:

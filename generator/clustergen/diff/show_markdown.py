@@ -13,11 +13,12 @@ from clustergen.diff.families import Family, families
 from clustergen.diff.lines import changed_lines
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.markdown import LONGEST_COMMENT, block, code, plain
-from clustergen.diff.messages import TITLES, cut, grouped, reason, subject, verdict
+from clustergen.diff.messages import cut, grouped, reason, subject, title, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
 from clustergen.records import record
+from clustergen.render.effects import NONE
 from clustergen.slurmconf.scalars import hosts_of
 
 MARK = "<!-- clustergen diff -->"
@@ -101,7 +102,7 @@ def _plan(plan: Plan, budget: Budget) -> Iterator[str]:
     yield f"{' → '.join(names)}{plan.releases}"
     harmless = [change for change in plan.changes if change.effect.kind == "none"]
     by_heading = grouped(plan.changes)
-    silent = by_heading.pop(TITLES["none"], [])
+    silent = by_heading.pop(title(NONE), [])
     rows = budget.rows
     left_out = 0
     for heading, changes in by_heading.items():
@@ -151,11 +152,11 @@ def _checks(plan: Plan, budget: Budget) -> Iterator[str]:
 
 def _jobs(plan: Plan, budget: Budget) -> Iterator[str]:
     """Running jobs that may end early, and pending ones that wait or fail."""
-    for title, jobs in (("Running jobs", plan.running), ("Pending jobs", plan.waiting)):
+    for name, jobs in (("Running jobs", plan.running), ("Pending jobs", plan.waiting)):
         if not jobs:
             continue
         shown = jobs[: max(budget.more, _PLACES)]
-        yield from ("", f"**{title}**", "")
+        yield from ("", f"**{name}**", "")
         yield from (f"- {plain(cut(each.text, budget.value))}: {code(each.state)}" for each in shown)
         if len(jobs) > len(shown):
             yield f"- …and {len(jobs) - len(shown):,} more"
@@ -205,7 +206,7 @@ def _folded_away(title: str, changes: Sequence[Change], budget: Budget) -> Itera
 
 def _harmless(plan: Plan, changes: Sequence[Change], budget: Budget) -> Iterator[str]:
     """Files of a kind that differ by node type are one line."""
-    yield from ("", f"<details><summary>{counted(len(changes), 'change')}, {TITLES['none']}</summary>", "")
+    yield from ("", f"<details><summary>{counted(len(changes), 'change')}, {title(NONE)}</summary>", "")
     merged = families(changes)
     for family in merged[: budget.rows]:
         if family.large:

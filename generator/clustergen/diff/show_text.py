@@ -9,11 +9,12 @@ from clustergen.diagnostics.words import counted
 from clustergen.diff.change import Change, folded
 from clustergen.diff.families import Family, families
 from clustergen.diff.manifest_changes import ManifestChange
-from clustergen.diff.messages import TITLES, cut, grouped, reason, subject, verdict
+from clustergen.diff.messages import cut, grouped, reason, subject, title, verdict
 from clustergen.diff.plan import Plan
 from clustergen.diff.room_lines import room_lines
 from clustergen.diff.totals import totals
 from clustergen.records import record
+from clustergen.render.effects import NONE
 
 _LONGEST = 100
 _LONGEST_COMMAND = 2000
@@ -58,7 +59,7 @@ def _lines(plan: Plan, screen: Screen, *, checks: bool) -> Iterator[str]:
     for heading, changes in grouped(plan.changes).items():
         merged = families(changes)
         left_out += sum(len(family.more) for family in merged)
-        if heading == TITLES["none"]:
+        if heading == title(NONE):
             harmless = merged
             continue
         yield ""
@@ -66,7 +67,7 @@ def _lines(plan: Plan, screen: Screen, *, checks: bool) -> Iterator[str]:
         yield from _changes(plan, merged, screen)
     if harmless:
         yield ""
-        yield screen.bold(TITLES["none"])
+        yield screen.bold(title(NONE))
         for family in harmless:
             why = f": {family.first.reason}" if family.first.reason else ""
             yield from (line if line.startswith("    ") else f"{line}{why}" for line in _family(family, screen))
@@ -79,10 +80,10 @@ def _lines(plan: Plan, screen: Screen, *, checks: bool) -> Iterator[str]:
         yield ""
         yield screen.bold(f"{'other ' if plan.has_causes else ''}manifest changes ({what})")
         yield from _places(values, "  ", _SILENT)
-    for title, jobs in (("running jobs", plan.running), ("pending jobs", plan.waiting)):
+    for name, jobs in (("running jobs", plan.running), ("pending jobs", plan.waiting)):
         if jobs:
             yield ""
-            yield screen.bold(title)
+            yield screen.bold(name)
             yield from (f"  {cut(each.text, _LONGEST_JOBS)}: {each.state}" for each in jobs[:_JOBS])
             if len(jobs) > _JOBS:
                 yield f"  … and {len(jobs) - _JOBS:,} more"

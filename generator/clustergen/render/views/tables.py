@@ -4,37 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clustergen.catalogue.effects import effect_kinds
 from clustergen.records import record
 from clustergen.render.effects import Effect
 from clustergen.render.tree import Outline, RenderedFile
 
-_EFFECTS = {
-    "none": "none",
-    "after": "install once {unit} runs",
-    "daemon-reload": "systemctl daemon-reload",
-    "reload": "reload {unit}",
-    "restart": "restart {unit}",
-    "run": "run {unit}",
-    "stop": "stop and disable {unit}",
-    "sysctl": "sysctl --system",
-    "reconfigure": "scontrol reconfigure",
-    "restart-slurmctld": "restart slurmctld",
-    "restart-slurmdbd": "restart slurmdbd",
-    "vacate": "drain, do not resume",
-    "new-cluster-id": "stop slurmctld, remove its saved cluster ID",
-    "move-state": "stop slurmctld, copy StateSaveLocation",
-    "start": "mount",
-    "restart-slurmd": "restart slurmd",
-    "restart-slurm": "restart slurmctld and slurmd",
-    "cancel-jobs": "wait until the partition has no jobs: they would be cancelled",
-    "create": "create accounts and directories",
-    "load-accounts": "load accounts with sacctmgr",
-    "remount": "drain and remount",
-    "window": "maintenance window for {unit}",
-    "drain": "drain and run {unit}",
-    "reboot": "drain and reboot",
-    "refuse": "wait until no job runs on the cluster",
-}
 _CODE = frozenset({"Nodes", "Addresses", "BMC", "Partition", "QOS", "Server", "Mounted at", "Clients", "File", "From"})
 UNCONFIRMED = "Figures with ? are not confirmed by any source, or only in part."
 
@@ -64,7 +38,7 @@ def table_of(title: str, intro: str, rows: Iterator[dict[str, str]]) -> Table:
 
 def phrase(effect: Effect) -> str:
     """The action that a change of a file requires."""
-    return _EFFECTS[effect.kind].format(unit=(effect.unit or "").removesuffix(".service"))
+    return effect_kinds()[effect.kind].action.format(unit=(effect.unit or "").removesuffix(".service"))
 
 
 def files_by_group(outline: Outline) -> Iterator[Table]:
