@@ -142,7 +142,12 @@ def test_a_limit_above_what_the_nodes_have(name: str) -> None:
     ("sections", "code", "hint"),
     [
         (SLURM % "options: {SlurmctldParameters: enable_configless}", "slurm-key-managed", "slurm.configless: true"),
-        ("ups: {devices: {u: {address: 10.0.0.11, feeds: head}}}", "address-duplicate", "UPS's network card"),
+        ("ups: {devices: {u: {address: 10.0.0.11, feeds: head}}}", "address-duplicate", "its own network card"),
+        (
+            "monitoring: {snmp: {devices: {pdu: {address: 10.0.0.1, module: apc_rpdu2, auth: public}}}}",
+            "address-duplicate",
+            "its own network card",
+        ),
         (
             QOS.replace("accounts: {}", "accounts: {ml: {users: {ada: admin}}}") % "",
             "type-wrong",

@@ -289,6 +289,15 @@ class AddressPool:
 
 
 @record
+class DeviceAddress:
+    """The address of a device that is no node, which no node may have; it may be a host name."""
+
+    device: str
+    address: str
+    at: ManifestPath
+
+
+@record
 class Substitution:
     """Replacement, in the containers of a lab, of something that they cannot provide. `edit` changes the manifest's
     document; `variables` go to Ansible.

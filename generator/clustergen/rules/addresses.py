@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import NamedTuple
 
-from clustergen.cluster.contributions import AddressPool
+from clustergen.cluster.contributions import AddressPool, DeviceAddress
 from clustergen.cluster.interfaces import NETWORKS as HOST_NETWORKS
 from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath
@@ -103,6 +103,10 @@ def address_checks(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[Fin
                         reported.add(code)
                         hint = hint or unused.hint(network, len(item.addresses))
                         yield Finding(code, item.path, message, hint, at=span_of(item.text, text))
+    for device in cluster.needs(DeviceAddress):
+        if (number := address_of(device.address)) and (node := owner.get(number)):
+            message = f"address {device.address} of '{device.device}' is already the address of {node[0]}"
+            yield Finding("address-duplicate", device.at, message, "write the address of its own network card")
 
 
 def _every_address(cluster: Cluster, section: tuple[Nodes, ...]) -> Iterator[str]:

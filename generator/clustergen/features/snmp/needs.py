@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Daemon, Exported, PackageOf, ScrapeJob, Secret, Targets
+from clustergen.cluster.contributions import Daemon, DeviceAddress, Exported, PackageOf, ScrapeJob, Secret, Targets
 from clustergen.cluster.model import Cluster
 from clustergen.features.snmp.modules import AUTHS, UNIT, used
 from clustergen.features.snmp.resolved import Snmp
@@ -30,6 +30,11 @@ def scrape_jobs(snmp: Snmp) -> Iterator[ScrapeJob]:
     )
     prober = f"localhost:{snmp.port}"
     yield ScrapeJob("snmp", path="/snmp", interval_s=snmp.interval_s, others=devices, has_hosts=False, prober=prober)
+
+
+def addresses(snmp: Snmp) -> Iterator[DeviceAddress]:
+    for name, device in snmp.devices.items():
+        yield DeviceAddress(name, device.address, ("monitoring", "snmp", "devices", name, "address"))
 
 
 def exported(cluster: Cluster) -> Iterator[Exported]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.cluster.contributions import Daemon, Group, Package, PackageOf, Secret, Service
+from clustergen.cluster.contributions import Daemon, DeviceAddress, Group, Package, PackageOf, Secret, Service
 from clustergen.cluster.model import Cluster
 from clustergen.features.ups.resolved import UpsShutdown, fed_groups, server_group
 
@@ -21,6 +21,12 @@ def groups(cluster: Cluster, _: UpsShutdown) -> Iterator[Group]:
 
 def daemons(cluster: Cluster, shutdown: UpsShutdown) -> Iterator[Daemon]:
     yield Daemon(shutdown.port, shutdown.port_at, "upsd", SERVER, members=server_group(cluster))
+
+
+def addresses(ups_shutdown: UpsShutdown) -> Iterator[DeviceAddress]:
+    for name, device in ups_shutdown.devices.items():
+        if device.address:
+            yield DeviceAddress(name, device.address, ("ups", "devices", name, "address"))
 
 
 def services(_: UpsShutdown) -> Iterator[Service]:

@@ -14,12 +14,6 @@ from clustergen.hostlist import compress
 def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
     hosts = set(cluster.hosts())
     resolved = cluster.of(UpsShutdown).devices
-    owners = {
-        address: host
-        for group in cluster.groups
-        for addresses in (group.addresses, group.bmc)
-        for host, address in zip(group.hosts, addresses, strict=False)
-    }
     is_redundant = all(hosts == {*device.feeds} for device in resolved.values())
     for name, device in ((name, resolved[name]) for name in section.devices):
         path: ManifestPath = ("ups", "devices", name)
@@ -38,10 +32,6 @@ def devices(cluster: Cluster, section: Ups) -> Iterator[Finding]:
                 f"'{name}' has no address, at which snmp-ups asks it",
                 "set address, or driver: usbhid-ups for a UPS at a USB port of the server",
             )
-        if owner := owners.get(device.address or ""):
-            message = f"address {device.address} of '{name}' is already the address of {owner}"
-            hint = "write the address of the UPS's network card"
-            yield Finding("address-duplicate", (*path, "address"), message, hint)
         for key in ("address", "snmp"):
             if getattr(device, key) is None or device.driver == "snmp-ups":
                 continue

@@ -9,6 +9,7 @@ import time
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_plan as plan
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_report as reports
 from ansible_collections.clustergen.cluster.plugins.module_utils import accept_run as runs
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import (
     FAILED,
     NOT_RUN,
@@ -98,7 +99,7 @@ class Acceptance:
         """Fails nodes that are slower than others of their type, now or in the last run; a remark."""
         if "compare" not in gate:
             return ""
-        return fail_slow(gate, results, runs.read_json(os.path.join(self.directory, "last.json"), {}))
+        return fail_slow(gate, results, safe_files.read_json(os.path.join(self.directory, "last.json"), {}))
 
     def _results(self, gate, hosts, state):
         """The results about nodes that were up to the end of the gate; a gate over all nodes goes on with the others."""
@@ -193,16 +194,16 @@ class Acceptance:
                 "drained": state.data["drained"],
                 "remarks": state.data["remarks"],
                 "results": results,
-                "baseline": runs.read_json(base, {}),
-                "last": runs.read_json(last, {}),
+                "baseline": safe_files.read_json(base, {}),
+                "last": safe_files.read_json(last, {}),
             }
         )
         readings = {
             one["gate"] + "@" + ",".join(one["hosts"]): one["readings"] for one in results if one["status"] == PASSED
         }
-        baseline = {} if self.asked["new_baseline"] else runs.read_json(base, {})
+        baseline = {} if self.asked["new_baseline"] else safe_files.read_json(base, {})
         runs.write(base, json.dumps(dict(readings, **baseline), indent=1, sort_keys=True) + "\n")
-        runs.write(last, json.dumps(dict(runs.read_json(last, {}), **readings), indent=1, sort_keys=True) + "\n")
+        runs.write(last, json.dumps(dict(safe_files.read_json(last, {}), **readings), indent=1, sort_keys=True) + "\n")
         directory = os.path.join(self.directory, "reports")
         os.makedirs(directory, mode=0o755, exist_ok=True)
         path = os.path.join(directory, document["end"].replace(":", ""))

@@ -9,11 +9,10 @@ import signal
 import subprocess
 import time
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files, safe_write
 from ansible_collections.clustergen.cluster.plugins.module_utils.accept_verdicts import not_run, verdict
 
 RESERVATION = "clustergen-accept"
-_REPORT_LIMIT = 64000000  # bytes
 _LOG_LIMIT = 1000000  # characters
 _OVERHEAD = 60  # seconds of ReFrame itself in a round
 _END_OF_JOBS = 120  # seconds that cancelled jobs may take, with their epilog
@@ -25,15 +24,6 @@ _WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 
 def moment():
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def read_json(path, default):
-    """A file that an earlier run wrote; `default` where it is missing or damaged."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.loads(file.read(_REPORT_LIMIT))
-    except (OSError, ValueError):
-        return default
 
 
 def write(path, text):
@@ -53,7 +43,7 @@ class State:
 
     def __init__(self, path, digest, again):
         self.path = path
-        state = read_json(path, {})
+        state = safe_files.read_json(path, {})
         self.goes_on = bool(not again and state.get("digest") == digest and state.get("unfinished"))
         if not self.goes_on:
             state = {
@@ -156,12 +146,12 @@ class Reframe:
         environment.update(RFM_AUTODETECT_METHODS="", RFM_REMOTE_DETECT="0")
         log = os.path.join(work, "reframe.log")
         code = self._bounded(command, environment, self.seconds(gate, jobs), log)
-        cases = self._cases(read_json(os.path.join(work, "report.json"), {}))
+        cases = self._cases(safe_files.read_json(os.path.join(work, "report.json"), {}))
         if code is not None and not cases:
             reason = "ReFrame ended without a report (exit status %d): %s" % (code, last_line(log))
             return [not_run(gate, hosts, reason) for hosts in jobs]
         return [
-            verdict(gate, hosts, cases.get(index), read_json(os.path.join(work, "job-%d.json" % index), None))
+            verdict(gate, hosts, cases.get(index), safe_files.read_json(os.path.join(work, "job-%d.json" % index), None))
             for index, hosts in enumerate(jobs)
         ]
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import journal, safe_write
+from ansible_collections.clustergen.cluster.plugins.module_utils import journal, safe_files, safe_write
 
 PLACE = journal.DIRECTORY + "/held.json"
 
@@ -30,11 +30,7 @@ def versions(module, patterns):
 
 def recorded():
     """Name → version; None where nothing is recorded."""
-    try:
-        with open(PLACE, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError):
-        return None
+    content = safe_files.read_json(PLACE)
     return {str(name): str(version) for name, version in content.items()} if isinstance(content, dict) else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files, safe_write
 
 DIRECTORY = "/var/lib/clustergen"
 PLACE = DIRECTORY + "/state.json"
@@ -18,11 +18,7 @@ def read():
     """{"files": {target: {"sha256", "effect"}}, "pending": [effect], "units": [unit], "tree": str, "boot": str}; empty where nothing was put
     yet. `units`: those that trees have started and none has stopped.
     """
-    try:
-        with open(PLACE, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError):
-        content = {}
+    content = safe_files.read_json(PLACE, {})
     pending = content.get("pending", [])
     if content.get("boot") != boot():  # somebody has rebooted it since
         pending = [effect for effect in pending if effect != "reboot"]

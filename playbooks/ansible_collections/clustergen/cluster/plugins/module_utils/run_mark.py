@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from ansible_collections.clustergen.cluster.plugins.module_utils import safe_write
+from ansible_collections.clustergen.cluster.plugins.module_utils import safe_files, safe_write
 
 DIRECTORY = "/run/clustergen"
 PLACE = DIRECTORY + "/run.json"
@@ -19,10 +19,9 @@ SILENT_S = 900
 def read():
     """{"id", "who", "host", "pid", "began", "open"} and `silent`, the seconds since its last sign; None where nobody ever applied."""
     try:
-        with open(PLACE, encoding="utf-8") as file:
-            content = json.load(file)
-        return dict(content, silent=max(0.0, time.time() - os.stat(PLACE).st_mtime))
-    except (OSError, ValueError):
+        content = safe_files.read_json(PLACE)
+        return content and dict(content, silent=max(0.0, time.time() - os.stat(PLACE).st_mtime))
+    except OSError:
         return None
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import grp
+import json
 import os
 import pwd
 import stat
 
+JSON_LIMIT = 64000000  # characters
 MAX_COPIED = 64 << 20  # bytes of one file; parsers read no larger ones, and /run is memory
 
 
@@ -34,6 +36,15 @@ def read_text(path, limit, start=0):
             return file.read(limit).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def read_json(path, default=None):
+    """A file that an earlier run wrote; `default` where it is missing or damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.loads(file.read(JSON_LIMIT))
+    except (OSError, ValueError):
+        return default
 
 
 def create(path, content, mode, ids=None, dir_fd=None):
