@@ -5,6 +5,21 @@ from __future__ import annotations
 from clustergen.catalogue.tables import keyed
 from clustergen.records import record
 
+NODE_STATES = {
+    "alloc": "allocated",
+    "mixed": "mixed",
+    "idle": "idle",
+    "drain": "drained",
+    "down": "down",
+    "fail": "failing",
+    "maint": "maintenance",
+    "noresp": "not responding",
+    "invalid_reg": "invalid",
+}
+"""State of a node in Slurm's metrics → its name for readers."""
+PARTITION_STATES = tuple(NODE_STATES)[:5]
+"""Those that partitions have metrics of."""
+
 
 @record
 class SlurmMetric:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import AnyName, HostList, Options, Section, SlurmName, field, text
+from clustergen.slurmrules.field_table import PreemptMode
 from clustergen.units import Bytes, Minutes, Seconds
 
 Weight = float | Annotated[str, text(r"^[0-9]+(\.[0-9]+)?[KMGTP]$", "write a number, for memory as 0.25G for each GiB")]
@@ -29,7 +30,7 @@ class Partition(Section):
     priority_factor: Annotated[int, Field(ge=0, le=65533)] | None = field(
         None, "PriorityJobFactor: the partition's part of a job's priority."
     )
-    preempt: Literal["off", "requeue", "cancel", "suspend"] | None = field(None, "PreemptMode of its jobs.")
+    preempt: PreemptMode | None = field(None, "PreemptMode of its jobs.")
     grace_time: Seconds | None = field(None, "GraceTime: time between the warning and the end of a preempted job.")
     cpus_per_gpu: Annotated[int, Field(ge=1, le=4096)] | None = field(
         None, "Default per GPU; derived from the hardware."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Form = Literal[
     "",  # the import has code of its own for it
@@ -58,8 +58,10 @@ def _each(path: str, form: Form, keys: Mapping[str, str]) -> dict[str, Field]:
     return {key: Field(f"{path}.{name}", form) for key, name in keys.items()}
 
 
-_PURGED = ("Event", "Job", "Resv", "Step", "Suspend", "TXN", "Usage")
-_WEIGHTS = {
+Purged = Literal["event", "job", "resv", "step", "suspend", "txn", "usage"]
+PURGE_KEYS = {kind: f"Purge{'TXN' if kind == 'txn' else kind.title()}After" for kind in get_args(Purged)}
+PreemptMode = Literal["off", "requeue", "cancel", "suspend"]
+WEIGHTS = {
     "PriorityWeightAge": "age",
     "PriorityWeightAssoc": "assoc",
     "PriorityWeightFairshare": "fairshare",
@@ -68,7 +70,7 @@ _WEIGHTS = {
     "PriorityWeightQOS": "qos",
 }
 _MODES = {"requeue": "requeue", "cancel": "cancel", "suspend,gang": "suspend", "gang,suspend": "suspend"}
-_PREEMPT_MODES = {word: word for word in ("off", "requeue", "cancel", "suspend")}
+_PREEMPT_MODES = {word: word for word in get_args(PreemptMode)}
 
 FIELDS: dict[tuple[str, str], dict[str, Field]] = {
     ("slurm.conf", ""): {
@@ -148,7 +150,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "PriorityUsageResetPeriod": Field("slurm.priority.usage_reset", "upper"),
         "PriorityFlags": Field("slurm.priority.flags", "words"),
         "PriorityFavorSmall": Field("slurm.priority.favor_small", "boolean"),
-        **_each("slurm.priority.weights", "number", _WEIGHTS),
+        **_each("slurm.priority.weights", "number", WEIGHTS),
         # accounting
         "AccountingStorageEnforce": Field("slurm.accounting.enforce", "lower words"),
         "AccountingStorageTRES": Field("slurm.accounting.tres", "words"),
@@ -229,7 +231,7 @@ FIELDS: dict[tuple[str, str], dict[str, Field]] = {
         "LogFile": Field("slurm.log_files.slurmdbd", "path"),
         "DebugLevel": Field("slurm.log_levels.slurmdbd", "level"),
         "PrivateData": Field("slurm.accounting.private", topic="Daemon"),
-        **{f"Purge{kind}After": Field(f"slurm.accounting.purge.{kind.lower()}", "text") for kind in _PURGED},
+        **_each("slurm.accounting.purge", "text", {key: kind for kind, key in PURGE_KEYS.items()}),
     },
     ("gres.conf", "NodeName"): {
         "Type": Field("gpus.gres_type"),

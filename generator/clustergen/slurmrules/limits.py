@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clustergen.slurmrules.conf import Conf, Judgement, integer
+from clustergen.slurmrules.field_table import WEIGHTS
 from clustergen.slurmrules.remarks import Outcome, Remark
 
 BUILT_IN_TRES = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
 """Trackable resources that every slurmdbd counts."""
-PRIORITY_WEIGHTS = tuple(
-    f"PriorityWeight{name}" for name in ("Age", "Assoc", "Fairshare", "JobSize", "Partition", "QOS")
-)
+PRIORITY_WEIGHTS = tuple(WEIGHTS)
 
 _SHORTEST = 60  # seconds; a busy node or switch may miss its pings for this long
 _ROOT = ("root", "0")

@@ -6,6 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from clustergen.catalogue.sacctmgr import AS_PARENT
 from clustergen.manifest.base import AnyName, Options, Phrase, Section, SlurmName, Tres, UserName, field
+from clustergen.slurmrules.field_table import PreemptMode
 from clustergen.units import Bytes, Minutes, Seconds
 
 Count = Annotated[int, Field(ge=-1, le=4294967290)]
@@ -56,9 +57,7 @@ class Qos(Section):
     description: Phrase | None = field(None, "Free-text description.")
     priority: Annotated[int, Field(ge=0, le=4294967295)] = field(0, "Priority.")
     preempt: tuple[AnyName, ...] = field((), "Preempt: QOS whose jobs this QOS can preempt.")
-    preempt_mode: Literal["requeue", "cancel", "suspend", "off"] | None = field(
-        None, "PreemptMode of jobs of this QOS."
-    )
+    preempt_mode: PreemptMode | None = field(None, "PreemptMode of jobs of this QOS.")
     exempt_time: Minutes | None = field(None, "PreemptExemptTime: a job younger than this is not preempted.")
     grace_time: Seconds | None = field(None, "GraceTime: time between the warning and the end of a preempted job.")
     flags: tuple[SlurmName, ...] = field((), "Flags of the QOS, as DenyOnLimit.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import get_args
 
 from clustergen.catalogue.acceptance import shares
 from clustergen.catalogue.facility import rack_system_of
@@ -14,6 +15,7 @@ from clustergen.cluster.nvlink import domain_nodes
 from clustergen.diagnostics.words import did_you_mean
 from clustergen.features.facility.bill import Amount, bill, cost
 from clustergen.features.facility.estimates import checkpoint_seconds
+from clustergen.features.facility.section import Parallelism
 from clustergen.features.facility.training import (
     Form,
     Machine,
@@ -29,7 +31,6 @@ from clustergen.features.facility.training import (
 from clustergen.records import record, replace
 from clustergen.units import BitRate, ByteRate, Bytes
 
-NAMES = ("data", "sharded", "tensor", "pipeline")
 _LEAST_BATCH = 4_000_000  # tokens
 _MOST_GPUS = 2**16
 _DIVISION = ("parallelism", "tensor", "pipeline", "recompute")
@@ -296,7 +297,7 @@ def _estimate(cluster: Cluster, name: str, run: Training, node_type: NodeType, g
     prices = cluster.of(Facility).prices
     least = [
         (word, min(memory(host, size, form) for form in forms(host, size) if form.name == word))
-        for word in NAMES
+        for word in get_args(Parallelism)
         if any(form.name == word for form in forms(host, size))
     ]
     write, share = _checkpoint(cluster, run, size, nodes)

@@ -178,6 +178,7 @@ class Delivery(Section):
 
 
 Divisor = Annotated[int, Field(ge=1, le=10_000)]
+Parallelism = Literal["data", "sharded", "tensor", "pipeline"]
 
 
 class Training(Section):
@@ -200,7 +201,7 @@ class Training(Section):
     hidden: Annotated[int, Field(ge=1, le=10_000_000)] | None = field(
         None, "Hidden size of the model; default: derived from the parameters."
     )
-    parallelism: Literal["data", "sharded", "tensor", "pipeline"] | None = field(
+    parallelism: Parallelism | None = field(
         None, "How the model is divided; default: the fastest way that fits into the memory of the GPUs."
     )
     tensor: Divisor | None = field(None, "GPUs that share each layer; default: the fastest number that fits.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.metrics import NODE_STATES, PARTITION_STATES
 from clustergen.cluster.dcgm import IDLE_ALERT, dcgm_types, limits, maps_jobs
 from clustergen.cluster.model import Cluster
 from clustergen.records import replace
@@ -117,16 +118,7 @@ def _queue() -> Row:
         ),
         graph(
             "Nodes by state",
-            *(
-                Target(f"max(slurm_nodes_{state})", name)
-                for state, name in {
-                    "alloc": "allocated",
-                    "mixed": "mixed",
-                    "idle": "idle",
-                    "drain": "drained",
-                    "down": "down",
-                }.items()
-            ),
+            *(Target(f"max(slurm_nodes_{state})", NODE_STATES[state]) for state in PARTITION_STATES),
             width=12,
         ),
     )

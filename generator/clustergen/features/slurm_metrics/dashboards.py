@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clustergen.catalogue.metrics import NODE_STATES
 from clustergen.cluster.model import Cluster
-from clustergen.features.slurm_metrics.needs import NODE_STATES
 from clustergen.render.alerts import by_instance
 from clustergen.render.dashboards import (
     ANY_IS_BAD,

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clustergen.catalogue.metrics import slurm_metrics
+from clustergen.catalogue.metrics import NODE_STATES, PARTITION_STATES, slurm_metrics
 from clustergen.cluster.contributions import Exported, SafeWriter, ScrapeJob
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.monitoring import NodeExporter, Scraping, own_endpoint
 from clustergen.cluster.slurm.keys.table import switches_nodes_off
 
 TEXTFILE = "slurm.prom"
-NODE_STATES = {
-    "alloc": "allocated",
-    "mixed": "mixed",
-    "idle": "idle",
-    "drain": "drained",
-    "down": "down",
-    "fail": "failing",
-    "maint": "maintenance",
-    "noresp": "not responding",
-    "invalid_reg": "invalid",
-}
-"""State of a node in metrics → its name for readers."""
 _JOBS = ("running", "pending", "cpus_alloc", "gpus_alloc")
 SCRIPT_METRICS = (
     "slurm_nodes",
@@ -35,7 +23,7 @@ SCRIPT_METRICS = (
         )
     ),
     *(f"slurm_partition_{name}" for name in ("nodes", "gpus")),
-    *(f"slurm_partition_nodes_{state}" for state in ("alloc", "mixed", "idle", "down", "drain")),
+    *(f"slurm_partition_nodes_{state}" for state in PARTITION_STATES),
     *(f"slurm_{kind}_jobs_{name}" for kind in ("partition", "user", "account") for name in _JOBS),
     *(
         f"slurm_{name}"

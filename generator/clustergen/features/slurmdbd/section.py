@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clustergen.manifest.base import Endpoint, Options, Section, SlurmName, Tres, Word, field, section, text
+from clustergen.slurmrules.field_table import Purged
 from clustergen.units import Age, Bare
 
 
@@ -32,7 +33,7 @@ class Accounting(Section):
     store: tuple[Literal["job_comment", "job_env", "job_extra", "job_script"], ...] = field(
         (), "AccountingStoreFlags: what is stored about jobs."
     )
-    purge: dict[Literal["event", "job", "resv", "step", "suspend", "txn", "usage"], Age] = field(
+    purge: dict[Purged, Age] = field(
         {}, "Retention time of records, as {job: 24months}; kinds that are not listed are kept for ever."
     )
     gather: Literal["cgroup", "linux", "none"] = field("cgroup", "JobAcctGatherType: how task usage is sampled.")

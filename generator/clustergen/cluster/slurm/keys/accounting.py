@@ -8,11 +8,7 @@ from clustergen.cluster.model import Cluster
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.keys.devices import tres_of
 from clustergen.cluster.slurm.keys.row import Row, words
-
-_PURGE = {
-    "event": "PurgeEventAfter", "job": "PurgeJobAfter", "resv": "PurgeResvAfter", "step": "PurgeStepAfter",
-    "suspend": "PurgeSuspendAfter", "txn": "PurgeTXNAfter", "usage": "PurgeUsageAfter",
-}  # fmt: skip
+from clustergen.slurmrules.field_table import PURGE_KEYS
 
 
 def accounting(cluster: Cluster) -> Iterator[Row]:
@@ -71,4 +67,4 @@ def slurmdbd_database(cluster: Cluster) -> Iterator[Row]:
 
 
 def slurmdbd_retention(cluster: Cluster) -> Iterator[Row]:
-    yield from (Row(_PURGE[kind], str(age)) for kind, age in cluster.of(Accounting).purge.items())
+    yield from (Row(PURGE_KEYS[kind], str(age)) for kind, age in cluster.of(Accounting).purge.items())

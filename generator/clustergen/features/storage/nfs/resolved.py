@@ -25,7 +25,7 @@ class ZfsPool:
     """A ZFS pool of an NFS server."""
 
     name: str
-    layout: str  # mirror, raidz1, raidz2, raidz3, stripe
+    layout: manifest.ZfsLayout
     layout_at: ManifestPath | None  # None: left to the default
     disks: tuple[str, ...]
     vdev_width: int

@@ -12,10 +12,11 @@ from clustergen.cluster.model import Cluster, NodeGroup
 from clustergen.diagnostics import Finding, ManifestPath, did_you_mean, suggest
 from clustergen.features.storage.nfs.resolved import Nfs
 from clustergen.features.storage.nfs.routes import Route, is_chosen, route, routes, served, shares
+from clustergen.features.storage.nfs.section import ZfsLayout
 from clustergen.hostlist import compress
 from clustergen.rules.storage import is_unstable, mounted_over, no_rdma, option_findings, rdma_possible
 
-_LEAST_DISKS = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
+_LEAST_DISKS: dict[ZfsLayout, int] = {"stripe": 1, "mirror": 2, "raidz1": 2, "raidz2": 3, "raidz3": 4}
 
 
 def servers(cluster: Cluster) -> Iterator[Finding]:

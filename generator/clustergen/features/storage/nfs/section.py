@@ -26,6 +26,7 @@ from clustergen.manifest.mount import Mount, MountOption
 from clustergen.manifest.quotas import OwnerQuota
 from clustergen.units import Bytes
 
+ZfsLayout = Literal["mirror", "raidz1", "raidz2", "raidz3", "stripe"]
 SharedDevice = Annotated[
     str,
     text(
@@ -40,7 +41,7 @@ class ZfsPool(Section):
     """A ZFS pool of an NFS server."""
 
     name: Name = field("tank", "Name.")
-    layout: Literal["mirror", "raidz1", "raidz2", "raidz3", "stripe"] = field("raidz2", "Redundancy of a vdev.")
+    layout: ZfsLayout = field("raidz2", "Redundancy of a vdev.")
     disks: tuple[BlockDevice, ...] = field(..., "Disks, best by /dev/disk/by-id.", min_length=1)
     vdev_width: Annotated[int, Field(ge=1, le=64)] | None = field(None, "Disks in a vdev; default all in one.")
     log: tuple[BlockDevice, ...] = field((), "SLOG devices, mirrored when two.")
