@@ -113,13 +113,13 @@ def _sign(complaint: Complaint) -> Problem | None:
     """`*`, `&`, `!`, `|` and `>` at the start of what was meant as text."""
     words = complaint.words
     begin = complaint.at if complaint.context is None else complaint.context
-    sign = quote(complaint.text[begin : begin + 1])
+    sign, code = quote(complaint.text[begin : begin + 1]), "yaml-syntax"
     if "scanning an alias" in words:
         message = f"{sign} begins an alias, but no name follows"
     elif "scanning an anchor" in words:
         message = f"{sign} begins an anchor, but no name follows"
     elif "scanning a tag" in words or "undefined tag" in words:
-        message = "'!' begins a tag, but this is not a valid one"
+        message, code = "'!' begins a tag, but this is not a valid one", "yaml-tag"
     elif "scanning a block scalar" in words:
         message = f"{sign} starts a block of text lines, so nothing else may follow on this line"
     elif "directive" in words or "incompatible YAML document" in words:
@@ -127,7 +127,6 @@ def _sign(complaint: Complaint) -> Problem | None:
         return _problem(start, end - start, "this YAML directive is not supported", "remove the line")
     else:
         return None
-    code = "yaml-tag" if "tag" in message else "yaml-syntax"
     return _problem(
         begin, 1, message, f"put it in quotes if it is meant as text: {_rest_in_quotes(complaint.text, begin)}", code
     )

@@ -10,7 +10,6 @@ from clustergen.diagnostics.redaction import named_secret
 from clustergen.lint.finding import Fix, LintFinding
 from clustergen.lint.site import Site, Spot
 from clustergen.slurmconf.grammar import Line, Pair, Problem, ProblemKind
-from clustergen.slurmconf.reading import OUTSIDE
 from clustergen.slurmrules.keys import IGNORANT
 
 _CODES = {
@@ -18,6 +17,7 @@ _CODES = {
     ProblemKind.VALUE_MISSING: "conf-syntax",
     ProblemKind.EXTRA_TEXT: "conf-syntax",
     ProblemKind.INCLUDE_FAILED: "conf-include",
+    ProblemKind.INCLUDE_OUTSIDE: "conf-include",
     ProblemKind.INCLUDE_UNTERMINATED: "conf-include",
     ProblemKind.VALUE_SWALLOWED: "conf-misread",
     ProblemKind.STRAY_QUOTE: "conf-misread",
@@ -71,7 +71,7 @@ def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding
             fix = Fix(line.file, problem.at.line, 1, 2, "")
     elif problem.kind is ProblemKind.EXTRA_TEXT and line.pairs:
         fix = _split(site, line)
-    elif problem.kind is ProblemKind.INCLUDE_FAILED and line.include and _elsewhere(line.include, message):
+    elif line.include and _is_elsewhere(line.include, problem.kind):
         # The node may have it.
         severity = Severity.WARNING
         message = f"'{line.include}' is outside the directory and was not read"
@@ -79,9 +79,9 @@ def _finding(site: Site, line: Line, problem: Problem, code: str) -> LintFinding
     return site.finding(code, severity, spot, message, hint, fix=fix)
 
 
-def _elsewhere(name: str, message: str) -> bool:
-    if OUTSIDE in message:
-        return True
+def _is_elsewhere(name: str, kind: ProblemKind) -> bool:
+    if kind is not ProblemKind.INCLUDE_FAILED:
+        return kind is ProblemKind.INCLUDE_OUTSIDE
     return name.startswith("/") and not name.startswith("/etc/slurm/") and "*" not in name
 
 

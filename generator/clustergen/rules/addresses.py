@@ -30,11 +30,14 @@ def _networks(cluster: Cluster) -> Iterator[tuple[str, ManifestPath, str]]:
         yield pool.name, pool.at, pool.cidr
 
 
+_FABRIC = {("networks", "fabric", "cidr"), ("networks", "fabric", "rails")}
+
+
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
     parsed = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := network_of(cidr))]
     for position, (name, path, network) in enumerate(parsed):
-        for other, _, earlier in parsed[:position]:
-            if {name[:4], other[:4]} == {"rail", "fabr"}:
+        for other, above, earlier in parsed[:position]:
+            if {path[:3], above[:3]} == _FABRIC:
                 continue  # rails are parts of the fabric's network
             if network.version == earlier.version and network.overlaps(earlier):
                 same = network == earlier

@@ -73,8 +73,8 @@ def combinations(cluster: Cluster) -> Iterator[Finding]:
     for key, remark, file in shared.combinations(conf):
         if remark.outcome is not Outcome.ADVICE:
             hint = remark.hint and _NOTATION.sub(_in_manifest, remark.hint)
-            if hint == "remove one of them":
-                hint = _which(cluster, dict.fromkeys((key, *_NAME.findall(remark.message)))) or hint
+            if remark.between:
+                hint = _which(cluster, remark.between) or hint
             place = conf.place(file, key, *_NAME.findall(f"{remark.message} {remark.hint or ''}"))
             yield from findings(place, [replace(remark, hint=hint)])
 

@@ -45,6 +45,7 @@ class ProblemKind(StrEnum):
     EXTRA_TEXT = "extra-text"
     KEY_UNKNOWN = "key-unknown"
     INCLUDE_FAILED = "include-failed"
+    INCLUDE_OUTSIDE = "include-outside"
     INCLUDE_UNTERMINATED = "include-unterminated"
     VALUE_SWALLOWED = "value-swallowed"
     STRAY_QUOTE = "stray-quote"

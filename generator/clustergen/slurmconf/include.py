@@ -72,7 +72,7 @@ class _Following:
         return join(dirname(file), name) if self._beside_includer else name
 
     def _include(self, line: Line, name: str, above: tuple[str, ...]) -> None:
-        reason = _refusal(name, above)
+        reason, kind = _refusal(name, above), ProblemKind.INCLUDE_FAILED
         if self._opened >= _MOST_FILES or len(above) >= _DEEPEST:
             reason = ("too many files include one another", None)
         if reason is None:
@@ -85,10 +85,12 @@ class _Following:
                     else None
                 )
                 reason = (f"'{name}' cannot be read: {reason_of(err)}", hint)
+                if err.errno == errno.EXDEV:
+                    kind = ProblemKind.INCLUDE_OUTSIDE
             else:
                 self.follow(name, content, (*above, normpath(name)))
         if reason is not None and line.include_at is not None:
-            problem = Problem(ProblemKind.INCLUDE_FAILED, *reason, line.include_at)
+            problem = Problem(kind, *reason, line.include_at)
             self.lines[-1] = line._replace(problems=(*line.problems, problem))
 
 

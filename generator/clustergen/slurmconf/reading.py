@@ -14,7 +14,7 @@ MOST_BYTES = 16 << 20
 MOST_LINES = 250_000
 """Of all files that one slurm.conf includes, each counted as often as it is included."""
 NO_FILE = "there is no such file in the directory"
-OUTSIDE = "it is outside the directory"
+_OUTSIDE = "it is outside the directory"
 
 
 def is_there(path: Path) -> bool:
@@ -47,8 +47,8 @@ class Reader:
             why = "its symbolic links form a loop" if err.errno == errno.ELOOP else reason_of(err)
             raise OSError(err.errno, why, str(path)) from None
         if not Path(real).is_relative_to(self.root):
-            why = f"{OUTSIDE}, a link to {real}" if path.is_symlink() else OUTSIDE
-            raise PermissionError(errno.EPERM, why, str(path))
+            why = f"{_OUTSIDE}, a link to {real}" if path.is_symlink() else _OUTSIDE
+            raise OSError(errno.EXDEV, why, str(path))  # the number that openat2 has for it
         try:
             return regular_file.read(real, most)
         except FileNotFoundError:

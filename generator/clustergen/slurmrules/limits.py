@@ -20,8 +20,14 @@ def _harmful(key: str, message: str, hint: str | None = None, does: Outcome = Ou
     return Judgement(key, Remark("slurm-value-harmful", message, hint, does))
 
 
-def _ignored(key: str, message: str, hint: str, does: Outcome = Outcome.LOGS) -> Judgement:
-    return Judgement(key, Remark("slurm-key-ignored", message, hint, does, on_key=True))
+def _ignored(
+    key: str, message: str, hint: str, does: Outcome = Outcome.LOGS, between: tuple[str, ...] = ()
+) -> Judgement:
+    return Judgement(key, Remark("slurm-key-ignored", message, hint, does, on_key=True, between=between))
+
+
+def _beside(key: str, other: str, more: str = "") -> Judgement:
+    return _ignored(key, f"'{key}' is ignored because {other} is set{more}", "remove one of them", between=(key, other))
 
 
 def _timeouts(conf: Conf) -> Iterator[Judgement]:
@@ -59,10 +65,9 @@ def _numbers(conf: Conf) -> Iterator[Judgement]:
     for kind in ("Def", "Max"):
         node, cpu = f"{kind}MemPerNode", f"{kind}MemPerCPU"
         if conf.stated(node) is not None and conf.stated(cpu) is not None:
-            yield _ignored(cpu, f"'{cpu}' is ignored because {node} is set; Slurm logs an error", "remove one of them")
+            yield _beside(cpu, node, "; Slurm logs an error")
     if conf.stated("PropagateResourceLimits") and conf.stated("PropagateResourceLimitsExcept"):
-        message = "'PropagateResourceLimits' is ignored because PropagateResourceLimitsExcept is set"
-        yield _ignored("PropagateResourceLimits", message, "remove one of them")
+        yield _beside("PropagateResourceLimits", "PropagateResourceLimitsExcept")
 
 
 def _weights(conf: Conf) -> Iterator[Judgement]:

@@ -25,7 +25,8 @@ class Remark:
     """`at` is (offset, length) in characters inside the value; `on_key` points at the key instead.
 
     `instead` is the text that can safely take the place of the value, or of the key where `on_key`; None where a person
-    has to decide. `by_form`: the parser takes the text; it is found where it is used.
+    has to decide. `by_form`: the parser takes the text; it is found where it is used. `between`: keys of which one has
+    to go.
     """
 
     code: str
@@ -36,3 +37,4 @@ class Remark:
     on_key: bool = False
     instead: str | None = None
     by_form: bool = False
+    between: tuple[str, ...] = ()
