@@ -81,42 +81,12 @@ def unclaimed(tree: TreeDirectory) -> list[Row]:
     entries = []
     if theirs:
         words = ("site files without a check",)
-        entries.append(
-            Row(
-                check="site",
-                what="site files",
-                parser="unknown",
-                status="no parser",
-                files=theirs,
-                version="",
-                words=words,
-            )
-        )
+        entries.append(Row("site", "site files", "unknown", "no parser", theirs, words=words))
     installed = {extension.name for extension in extensions()}
     missing = [f"{name} of {origin}" for name, origin in tree.extensions.items() if name not in installed]
     if missing:
-        reason = f"to check its files, install what rendered a part of the tree: {', '.join(missing)}"
-        entries.append(
-            Row(
-                check="extensions",
-                what="files of missing extensions",
-                parser="none",
-                status="not run",
-                files=ours,
-                version="",
-                words=(reason,),
-            )
-        )
+        words = (f"to check its files, install what rendered a part of the tree: {', '.join(missing)}",)
+        entries.append(Row("extensions", "files of missing extensions", "none", "not run", ours, words=words))
     elif ours:
-        entries.append(
-            Row(
-                check="unclaimed",
-                what="files without a check",
-                parser="none",
-                status="failed",
-                files=ours,
-                version="",
-                words=ours,
-            )
-        )
+        entries.append(Row("unclaimed", "files without a check", "none", "failed", ours, words=ours))
     return entries

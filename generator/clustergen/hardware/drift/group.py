@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clustergen.diagnostics.words import cut
 from clustergen.hardware.discovery.facts import GpuFact, NodeFacts, PciFact
@@ -39,9 +39,13 @@ def findings(members: Sequence[NodeFacts], *, has_power_limit: bool) -> Iterator
     for kind, subject, field in _FIELDS:
         if kind != "power-differs" or not has_power_limit:
             yield from _unusual(kind, subject, [(facts.name, field(facts)) for facts in members])
-    yield from _firmware(members)
-    yield from _speeds(members)
-    yield from _settings(members)
+    yield from _of_parts("firmware-differs", "firmware of", _firmware(members))
+    speeds = ((facts.name, *link) for facts in members for link in facts.links)
+    # Where a port is unplugged on most machines, one that is plugged in is no fault.
+    yield from _of_parts("speed-differs", "link of", speeds, unless="down")
+    # Numbers that a maker appends to the names differ between releases of the BIOS.
+    settings = ((facts.name, *attribute) for facts in members for attribute in facts.bios)
+    yield from _of_parts("firmware-setting-differs", "BIOS attribute", settings)
     yield from _memory(members)
     yield from _links(members)
 
@@ -59,40 +63,26 @@ def _unusual(kind: str, subject: str, values: Sequence[tuple[str, str]]) -> Iter
             yield DriftFinding(kind, (name,), subject, cut(value, _LONGEST), expected)
 
 
-def _firmware(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
-    """Firmware of adapters, by their type."""
-    types: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+def _of_parts(
+    kind: str, subject: str, rows: Iterable[tuple[str, str, str]], unless: str = ""
+) -> Iterator[DriftFinding]:
+    """Differences of each part, from machine, part and value. `unless`: a value that is no norm where most have it."""
+    parts: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for machine, part, value in rows:
+        parts[part].append((machine, value))
+    for part, values in parts.items():
+        if not unless or Counter(value for _, value in values).most_common(1)[0][0] != unless:
+            yield from _unusual(kind, f"{subject} {part}", values)
+
+
+def _firmware(members: Sequence[NodeFacts]) -> Iterator[tuple[str, str, str]]:
+    """Machine, type of adapter and versions of its firmware."""
     for facts in members:
         versions: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for port in facts.ports:
             if port.firmware:
                 versions[port.type or port.link][port.firmware] = None
-        for name, values in versions.items():
-            types[name].append((facts.name, ", ".join(values)))
-    for name, rows in types.items():
-        yield from _unusual("firmware-differs", f"firmware of {name}", rows)
-
-
-def _speeds(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
-    """Interfaces that most machines use; where a port is unplugged on most, one that is plugged in is no fault."""
-    interfaces: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for facts in members:
-        for name, speed in facts.links:
-            interfaces[name].append((facts.name, speed))
-    for name, rows in interfaces.items():
-        (usual, _), *_ = Counter(speed for _, speed in rows).most_common(1)
-        if usual != "down":
-            yield from _unusual("speed-differs", f"link of {name}", rows)
-
-
-def _settings(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
-    """Attributes of the BIOS; numbers that a maker appends to their names differ between releases of the BIOS."""
-    values: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for facts in members:
-        for name, value in facts.bios:
-            values[name].append((facts.name, value))
-    for name, rows in values.items():
-        yield from _unusual("firmware-setting-differs", f"BIOS attribute {name}", rows)
+        yield from ((facts.name, name, ", ".join(values)) for name, values in versions.items())
 
 
 def _memory(members: Sequence[NodeFacts]) -> Iterator[DriftFinding]:
