@@ -17,11 +17,11 @@ class IpNetwork:
 
     name: str  # as messages have it: management, storage, fabric, rail 2
     key: str  # of `networks` in the manifest
-    rail: int | None
     cidr: str | None
-    suffix: str  # what the names of nodes end in there
     domain: str | None
-    routed: bool  # other networks lead to it
+    rail: int | None = None
+    suffix: str = ""  # what the names of nodes end in there
+    routed: bool = False  # other networks lead to it
 
 
 @once_per_cluster
@@ -29,30 +29,10 @@ def ip_networks(cluster: Cluster) -> tuple[IpNetwork, ...]:
     """Management, storage, and the fabric: one for each rail that has addresses, or a network of its own."""
     networks = cluster.networks
     management, storage, fabric = networks.management, networks.storage, networks.fabric
-    result = [
-        IpNetwork(
-            name="management",
-            key="management",
-            rail=None,
-            cidr=management.cidr,
-            suffix="",
-            domain=management.domain,
-            routed=False,
-        )
-    ]
+    result = [IpNetwork("management", "management", management.cidr, management.domain)]
     if storage is not None:
         routed = storage.gateway is not None
-        result.append(
-            IpNetwork(
-                name="storage",
-                key="storage",
-                rail=None,
-                cidr=storage.cidr,
-                suffix="-st",
-                domain=storage.domain,
-                routed=routed,
-            )
-        )
+        result.append(IpNetwork("storage", "storage", storage.cidr, storage.domain, suffix="-st", routed=routed))
     if fabric is not None:
         rails = max(1, len(fabric.rails), *(len(group.fabric) for group in cluster.groups))
         for rail in range(rails):
@@ -60,10 +40,10 @@ def ip_networks(cluster: Cluster) -> tuple[IpNetwork, ...]:
                 IpNetwork(
                     name="fabric" if rails == 1 else f"rail {rail}",
                     key="fabric",
-                    rail=rail,
                     cidr=rail_network(fabric, rail),
-                    suffix=rail_suffix(fabric, rail),
                     domain=fabric.domain,
+                    rail=rail,
+                    suffix=rail_suffix(fabric, rail),
                     routed=rail_gateway(fabric, rail) is not None,
                 )
             )

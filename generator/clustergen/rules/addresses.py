@@ -35,7 +35,7 @@ _FABRIC = {("networks", "fabric", "cidr"), ("networks", "fabric", "rails")}
 
 def networks_overlap(cluster: Cluster) -> Iterator[Finding]:
     parsed = [(name, path, network) for name, path, cidr in _networks(cluster) if (network := network_of(cidr))]
-    for position, (name, path, network) in enumerate(parsed):
+    for position, (_, path, network) in enumerate(parsed):
         for other, above, earlier in parsed[:position]:
             if {path[:3], above[:3]} == _FABRIC:
                 continue  # rails are parts of the fabric's network

@@ -35,13 +35,13 @@ class DeviceType:
     manufacturer: str
     model: str
     slug: str
-    height: int
-    weight_kg: float | None
-    supplies: int
-    inlet: str  # C14 or C20; empty where nobody knows it
-    supply_max_w: int | None  # of one supply while those that may fail have failed
-    supply_usual_w: int | None
-    interfaces: tuple[Interface, ...]
+    height: int = 1
+    weight_kg: float | None = None
+    supplies: int = 0
+    inlet: str = ""  # C14 or C20; empty where nobody knows it
+    supply_max_w: int | None = None  # of one supply while those that may fail have failed
+    supply_usual_w: int | None = None
+    interfaces: tuple[Interface, ...] = ()
 
 
 @once_per_cluster
@@ -74,18 +74,7 @@ def device_types(cluster: Cluster) -> Mapping[str, DeviceType]:
 def _of_fixture(title: str, is_switch: bool) -> DeviceType:
     """A part of a rack that is sold whole: the busbar feeds its switch trays, and no inlet of a shelf is NetBox's."""
     maker = _MAKERS[0] if is_switch else _GENERIC
-    return DeviceType(
-        manufacturer=maker,
-        model=title,
-        slug=_slug(maker, title),
-        height=1,
-        weight_kg=None,
-        supplies=0,
-        inlet="",
-        supply_max_w=None,
-        supply_usual_w=None,
-        interfaces=(),
-    )
+    return DeviceType(maker, title, _slug(maker, title))
 
 
 def _with_own_slugs(types: Mapping[str, DeviceType]) -> dict[str, DeviceType]:
@@ -148,18 +137,7 @@ def _of_nodes(kind: NodeType, used: _Used, *, is_alone: bool) -> DeviceType:
 def _of_switches(model: SwitchModel | None, used: _Used, *, is_own: bool) -> DeviceType:
     if model is None:
         interfaces = tuple(Interface(name, kind, management=False) for name, kind in used.items())
-        return DeviceType(
-            manufacturer=_GENERIC,
-            model="Switch",
-            slug="generic-switch",
-            height=1,
-            weight_kg=None,
-            supplies=0,
-            inlet="",
-            supply_max_w=None,
-            supply_usual_w=None,
-            interfaces=interfaces,
-        )
+        return DeviceType(_GENERIC, "Switch", "generic-switch", interfaces=interfaces)
     maker = _GENERIC if is_own else _MAKERS[0]
     names = dict(used)
     for name, kind in _all_ports(model):
