@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.networks import NETWORKS
-from clustergen.manifest.hardware import NodeType
+from clustergen.manifest import hardware
 from clustergen.manifest.model import Manifest
 from clustergen.records import copied, record
 from clustergen.units import Bytes, Watts
@@ -71,6 +71,12 @@ def resolve_named_rows(manifest: Manifest, _: Cluster) -> NamedRows:
     )
 
 
+def has_scratch_disk(cluster: Cluster, node_type: NodeType) -> bool:
+    """True if the manifest lists a disk for job scratch, the use of local disks that are mounted."""
+    types = cluster.of(Configurations).of_type
+    return node_type.name in types and any(disk.use == "scratch" for disk in types[node_type.name].disks)
+
+
 def _names(names: Iterable[str | None]) -> frozenset[str]:
     return frozenset(filter(None, names))
 
@@ -79,7 +85,7 @@ def resolve_configurations(manifest: Manifest, _: Cluster) -> Configurations:
     return Configurations({name: _configuration(kind) for name, kind in manifest.node_types.items()})
 
 
-def _configuration(kind: NodeType) -> Configuration:
+def _configuration(kind: hardware.NodeType) -> Configuration:
     return Configuration(
         sockets=kind.cpu.sockets,
         cpu_model=kind.cpu.model,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from clustergen.manifest.layers import Override
 
 MAX_BYTES = 8_000_000
+_NAMES = re.compile("[a-z0-9-]+(?:, [a-z0-9-]+)+")
 _LINE_END = r"\r\n|\n|\r"
 _ESCAPES = ("\\", "''")  # one may hide the form of a secret
 _UNPRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
@@ -131,10 +132,16 @@ class Source:
         message, hint = finding.message, finding.hint
         for name, override in self.overrides.items():
             message = message.replace(f"node_types.{name}.", f"nodes {quote(override.entry)}.")
-            hint = hint and hint.replace(f"node_types.{name}.", "")
+            hint = hint and _NAMES.sub(self._without_derived, hint.replace(f"node_types.{name}.", ""))
         if finding.first is not None and (first := self.place(finding.first))[:2] != place[:2]:
             message += f" (line {first.line})" if first.file == place.file else f" ({first.file}:{first.line})"
         return self._covered(finding.code, place, message, hint)
+
+    def _without_derived(self, names: re.Match[str]) -> str:
+        """A list of names without those of node types that follow another one of it, and that no file has."""
+        listed = names[0].split(", ")
+        bases = {name: override.base for name, override in self.overrides.items()}
+        return ", ".join(name for name in listed if bases.get(name) not in listed)
 
     def diagnose(self, findings: Iterable[Finding]) -> list[Diagnostic]:
         """Findings at their places, in file order. Values that were refused on reading are not reported again."""

@@ -89,11 +89,14 @@ def _of_type(cluster: Cluster, node_type: NodeType) -> Hardware:
 def _disk(cluster: Cluster, node_type: NodeType) -> int:
     """The largest file system that fits on the disks of one use; 0 where TmpFS is not on disks."""
     from clustergen.catalogue.system_paths import is_below
+    from clustergen.cluster.groups import mounts
     from clustergen.cluster.named_rows import Configurations
     from clustergen.cluster.slurm.keys.table import settings_of
 
     place = settings_of(cluster, "slurm.conf").text("TmpFS") or "/tmp"
-    shared = any(entry.is_shared and is_below(place, entry.mount) for entry in cluster.storage.values())
+    groups = (group for group in cluster.of_type[node_type.name] if group.has("slurm-compute"))
+    entries = (entry for group in groups for entry in mounts(cluster, group).values())
+    shared = any(entry.is_shared and is_below(place, entry.mount) for entry in entries)
     types = cluster.of(Configurations).of_type
     if shared or node_type.name not in types:
         return 0

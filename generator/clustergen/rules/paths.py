@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from clustergen.catalogue.system_paths import is_below, is_listed, nearest, plain
 from clustergen.cluster.contributions import Use, WrittenPath
@@ -27,6 +27,7 @@ from clustergen.cluster.directories import (
 from clustergen.cluster.entry import Entry
 from clustergen.cluster.exports import serves
 from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.named_rows import has_scratch_disk
 from clustergen.cluster.slurm.accounting import Accounting
 from clustergen.cluster.slurm.keys.table import settings_of
 from clustergen.cluster.slurm.model import Slurm
@@ -172,9 +173,7 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
         if lacking and (use is not STATE or len(cluster.slurm.controllers) == 1):  # of two: state-not-shared
             key, entry = next(iter(entries.items()))
             message = f"{noun} is below {entry.mount}, where {lacking[0].folded} does not mount '{key}'"
-            is_of_role = role in entry.clients
-            added, field = (lacking[0].type.name, "node_types") if is_of_role else (role, "clients")
-            yield Finding("path-not-mounted", path, message, f"add {added} to storage.{key}.{field}")
+            yield Finding("path-not-mounted", path, message, _mount_hint(cluster, place, lacking, entry))
             continue
         hosts = sum(len(group.hosts) for group in groups)
         for key, entry in entries.items():
@@ -187,6 +186,19 @@ def mounted(cluster: Cluster) -> Iterator[Finding]:
                 named = use.per_node or name == "slurmd"
                 hint = "use a local path" + (", or add %n to it" if named else f", such as {use.example}")
                 yield Finding("path-shared", path, message, hint)
+
+
+def _mount_hint(cluster: Cluster, place: WrittenPath, lacking: Sequence[NodeGroup], entry: Entry) -> str:
+    """Mounts it on the other nodes too, but for a disk that a node type among them does not list."""
+    role = writers(place.use, place.name)
+    if not entry.is_shared and not all(has_scratch_disk(cluster, group.type) for group in lacking):
+        example = place.use.example.format(name=place.name)
+        if is_below(example, entry.mount):
+            example = "/srv/jobs" if place.use.is_of_jobs else "/tmp"
+        return f"write a path that all its nodes have, such as {example}"
+    if role not in entry.clients:
+        return f"add {role} to storage.{entry.name}.clients"
+    return f"add {', '.join(dict.fromkeys(group.type.name for group in lacking))} to storage.{entry.name}.node_types"
 
 
 def _has(cluster: Cluster, group: NodeGroup, entry: Entry) -> bool:

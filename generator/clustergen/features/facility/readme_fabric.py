@@ -8,6 +8,7 @@ from clustergen.cluster.facility import Facility
 from clustergen.cluster.management_ports import management_ports
 from clustergen.cluster.model import Cluster
 from clustergen.cluster.networks import NETWORKS
+from clustergen.cluster.slurm.job_site import visible
 from clustergen.facility.cabling import cables
 from clustergen.facility.placement import switches_of
 from clustergen.features.facility.bill import Amount, Item, bill, cost
@@ -141,7 +142,9 @@ def _checkpoint(cluster: Cluster) -> Iterator[dict[str, str]]:
             network = cluster.networks.storage or cluster.networks.fabric
             rate = network.rate_gbit if network else None
             each = BitRate(rate * 10**9) if rate else None
-            nodes = sum(len(group.hosts) for group in cluster.compute)
+            nodes = sum(len(group.hosts) for group in cluster.compute if name in visible(cluster, group))
+            if not nodes:
+                continue
             yield {
                 "File system": name,
                 "Bandwidth": str(entry.bandwidth),

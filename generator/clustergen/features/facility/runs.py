@@ -12,6 +12,7 @@ from clustergen.catalogue.training import gpu_precisions, precisions_of, tflops
 from clustergen.cluster.facility import Facility, Training
 from clustergen.cluster.model import Cluster, NodeType
 from clustergen.cluster.nvlink import domain_nodes
+from clustergen.cluster.slurm.job_site import visible
 from clustergen.diagnostics.words import did_you_mean
 from clustergen.features.facility.bill import Amount, bill, cost
 from clustergen.features.facility.estimates import checkpoint_seconds
@@ -300,7 +301,7 @@ def _estimate(cluster: Cluster, name: str, run: Training, node_type: NodeType, g
         for word in get_args(Parallelism)
         if any(form.name == word for form in forms(host, size))
     ]
-    write, share = _checkpoint(cluster, run, size, nodes)
+    write, share = _checkpoint(cluster, run, node_type, size, nodes)
     days = hours = tokens_s = None
     if step is not None:
         tokens_s = size.batch / step.seconds
@@ -324,19 +325,23 @@ def _estimate(cluster: Cluster, name: str, run: Training, node_type: NodeType, g
         tokens_s=tokens_s,
         utilization=tokens_s * size.operations / gpus / host.flops if tokens_s else None,
         network=host.outer,
-        storage=_storage(cluster, run, size, tokens_s),
+        storage=_storage(cluster, run, node_type, size, tokens_s),
     )
 
 
-def _fastest(cluster: Cluster) -> tuple[str, ByteRate] | None:
-    """The file system with the highest bandwidth of those that nodes may write."""
-    rates_of = [(name, entry.bandwidth) for name, entry in cluster.storage.items() if not entry.read_only]
+def _fastest(cluster: Cluster, node_type: NodeType) -> tuple[str, ByteRate] | None:
+    """The file system with the highest bandwidth of those that nodes of the type may write."""
+    groups = cluster.of_type[node_type.name]
+    entries = {name: entry for group in groups for name, entry in visible(cluster, group).items()}
+    rates_of = [(name, entry.bandwidth) for name, entry in entries.items() if not entry.read_only]
     return max(((name, rate) for name, rate in rates_of if rate), key=lambda pair: pair[1], default=None)
 
 
-def _checkpoint(cluster: Cluster, run: Training, size: Model, nodes: int) -> tuple[float | None, float | None]:
+def _checkpoint(
+    cluster: Cluster, run: Training, node_type: NodeType, size: Model, nodes: int
+) -> tuple[float | None, float | None]:
     """Seconds of a checkpoint, and its share of the time: training waits for it."""
-    place = _fastest(cluster)
+    place = _fastest(cluster, node_type)
     if place is None:
         return None, None
     network = cluster.networks.storage or cluster.networks.fabric
@@ -346,8 +351,8 @@ def _checkpoint(cluster: Cluster, run: Training, size: Model, nodes: int) -> tup
     return write, write / (run.checkpoint_every_s + write)
 
 
-def _storage(cluster: Cluster, run: Training, size: Model, tokens_s: float | None) -> Storage:
-    place = _fastest(cluster)
+def _storage(cluster: Cluster, run: Training, node_type: NodeType, size: Model, tokens_s: float | None) -> Storage:
+    place = _fastest(cluster, node_type)
     window = run.checkpoint_every_s * figure("checkpoint_share")
     return Storage(
         name=place[0] if place else None,

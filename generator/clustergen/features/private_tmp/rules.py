@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from clustergen.catalogue import slurm
 from clustergen.catalogue.system_paths import is_below, nearest, plain, system_paths
 from clustergen.cluster.directories import CLOSED, TEMPORARY, owner, paths_of, refusal, whose, writers
-from clustergen.cluster.model import Cluster
+from clustergen.cluster.groups import mounts
+from clustergen.cluster.model import Cluster, NodeGroup
+from clustergen.cluster.slurm.job_site import visible
 from clustergen.diagnostics import Finding, ManifestPath
 from clustergen.features.private_tmp.resolved import PrivateTmp
 from clustergen.records import record
@@ -37,8 +39,8 @@ def private(cluster: Cluster, spec: PrivateTmp) -> Iterator[Finding]:
     for index, directory in enumerate(directories):
         path: ManifestPath = (*_PATH, "directories", index)
         hidden = [each for each in _used(cluster) if is_below(each.place, directory)]
-        mounts = cluster.storage.items()
-        entry = next((name for name, entry in mounts if is_below(plain(entry.mount), directory)), None)
+        entry = next((name for name, mount in _mounts(cluster) if is_below(plain(mount), directory)), None)
+        without = [group for group in cluster.compute if not _is_on_disk(cluster, group, directory)]
         if reason := _owner(directory):
             yield Finding("path-of-system", path, f"{reason}: jobs would see an empty directory there", _HINT)
         elif entry:
@@ -50,8 +52,9 @@ def private(cluster: Cluster, spec: PrivateTmp) -> Iterator[Finding]:
                 field = ".".join(map(str, each.path))
                 hint = f"set {field} outside {' and '.join(directories)}, such as {each.example}"
                 yield Finding("path-overlap", each.path, message, hint)
-        elif directory not in TEMPORARY and not any(is_below(directory, mount) for mount in _disks(cluster)):
-            message = f"{directory} is on no local disk of storage: jobs would see an empty directory there"
+        elif directory not in TEMPORARY and without:
+            where = f" that {without[0].folded} mounts" if len(without) < len(cluster.compute) else ""
+            message = f"{directory} is on no local disk of storage{where}: jobs would see an empty directory there"
             yield Finding("path-of-system", path, message, _HINT)
 
 
@@ -66,8 +69,15 @@ def _owner(directory: str) -> str:
     return whose(directory)
 
 
-def _disks(cluster: Cluster) -> list[str]:
-    return [plain(entry.mount) for entry in cluster.storage.values() if not entry.is_shared]
+def _mounts(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """File systems of compute nodes, and where these have them."""
+    for group in cluster.compute:
+        yield from ((name, entry.mount) for name, entry in visible(cluster, group).items())
+
+
+def _is_on_disk(cluster: Cluster, group: NodeGroup, directory: str) -> bool:
+    entries = mounts(cluster, group).values()
+    return any(is_below(directory, plain(entry.mount)) for entry in entries if not entry.is_shared)
 
 
 @record

@@ -8,6 +8,8 @@ from clustergen.catalogue.job_templates import template_kinds
 from clustergen.cluster.contributions import Group, GuidePart, JobPeer, Package
 from clustergen.cluster.groups import users_groups
 from clustergen.cluster.model import Cluster
+from clustergen.cluster.slurm.job_site import shared_with_jobs
+from clustergen.features.user_guide.job_site import job_site
 from clustergen.features.user_guide.resolved import UserGuide
 from clustergen.features.user_guide.scripts import job_scripts
 
@@ -37,7 +39,8 @@ def moving(cluster: Cluster) -> Iterator[GuidePart]:
     domain = cluster.networks.management.domain
     host = next(host for group in users_groups(cluster) for host in group.hosts)
     entrance = f"{host}.{domain}" if domain else host
-    mounts = [entry.mount for entry in cluster.storage.values() if entry.is_shared and not entry.read_only]
+    site = job_site(cluster)
+    mounts = [entry.mount for entry in shared_with_jobs(cluster, site.kind).values()] if site else []
     target = mounts[-1] if mounts else "/home"
     yield GuidePart(
         "Move data",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from strategies.file_systems import LOCAL, UNITS, stored
-from strategies.trees import COMPUTE, GPU, HEAD, codes_of, manifest, node_files, text_of, tree_of
+from strategies.trees import COMPUTE, GPU, HEAD, codes_of, diagnostics_of, manifest, node_files, text_of, tree_of
 
 
 def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
@@ -56,6 +56,47 @@ def test_a_disk_of_one_node_type_is_mounted_there_alone(tmp_path: Path) -> None:
 )
 def test_types_of_a_mount_are_those_that_have_the_disk(entry: dict[str, Any], codes: list[str], tmp_path: Path) -> None:
     assert codes_of(mixed(**entry), tmp_path) == codes
+
+
+DISKLESS = {"name": "cpu2", "type": "cpu", "address": "10.0.0.32", "memory": "256GiB"}
+SPOOL = {"spool_directory": "/scratch/d"}
+FILER = {"type": "nfs", "server": "filer", "path": "/scratch", "device": None}
+
+
+@pytest.mark.parametrize(
+    ("entry", "slurm", "nodes", "expected"),
+    [
+        ({}, {}, [DISKLESS], "leave the type out: add node_types: [gpu] to storage.scratch"),
+        ({}, {}, [{**COMPUTE, "name": "c5", "address": "10.0.0.15", "memory": "2TiB"}], "node_types: [gpu] to storage"),
+        ({"node_types": ["gpu"]}, SPOOL, [], "write a path that all its nodes have, such as /var/lib/slurm/slurmd"),
+        (
+            {"node_types": ["gpu"]},
+            {"scripts": {"tmpdir": "/scratch/jobs"}},
+            [],
+            "write a path that all its nodes have, such as /srv/jobs",
+        ),
+        ({**FILER, "node_types": ["gpu"]}, SPOOL, [DISKLESS], "add cpu to storage.scratch.node_types"),
+        ({**FILER, "clients": ["login"]}, SPOOL, [], "add slurm-compute to storage.scratch.clients"),
+    ],
+    ids=["derived-lacks", "derived-has", "disk", "jobs", "nfs", "role"],
+)
+def test_a_hint_names_types_that_can_mount_it(
+    entry: dict[str, Any], slurm: dict[str, Any], nodes: list[dict[str, Any]], expected: str, tmp_path: Path
+) -> None:
+    data = mixed(**entry)
+    data["storage"]["scratch"] = {key: value for key, value in data["storage"]["scratch"].items() if value is not None}
+    data["nodes"] += nodes
+    data["slurm"] |= slurm
+    hints = [item.hint or "" for item in diagnostics_of(data, tmp_path)]
+    assert any(hint.endswith(expected) or f"{expected}." in hint for hint in hints), hints
+
+
+def test_a_private_directory_is_on_a_disk_of_all_nodes(tmp_path: Path) -> None:
+    data = mixed(node_types=["gpu"])
+    data["slurm"]["private_tmp"] = {"directories": ["/tmp", "/scratch/private"]}
+    (item,) = diagnostics_of(data, tmp_path)
+    assert item.code == "path-of-system"
+    assert item.message.startswith("/scratch/private is on no local disk of storage that cpu1 mounts: ")
 
 
 def test_jobs_on_nodes_without_the_disk_have_no_cache_and_read_the_source(tmp_path: Path) -> None:
