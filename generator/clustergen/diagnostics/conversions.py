@@ -24,7 +24,7 @@ from clustergen.diagnostics.model_path import (
     required_of,
 )
 from clustergen.diagnostics.shapes import key_pattern
-from clustergen.diagnostics.words import on_one_line, suggest
+from clustergen.diagnostics.words import on_one_line, quote, suggest
 
 _MOST_ITEMS = 16
 _MOST_DEPTH = 3
@@ -38,7 +38,19 @@ def conversion_hint(value: Any, declared: Any) -> str | None:
     """The hint with a value of the field's type that is made of this one; None where there is none, or a long one."""
     meant = converted(value, declared) if declared is not None and value is not None else None
     line = f"write {on_one_line(meant)}" if meant is not None else ""
+    if isinstance(value, Mapping) and isinstance(meant, list):
+        absent = [part for part in dict.fromkeys(_scalars([*value.values()])) if part.casefold() not in line.casefold()]
+        line += f"; {' and '.join(map(quote, absent))} must go elsewhere" if absent else ""
     return line if 0 < len(line) <= _LONGEST_HINT else None
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    """The texts and numbers among values."""
+    if isinstance(value, (Mapping, list, tuple)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _scalars(part)
+    elif type(value) in (str, int, float):
+        yield str(value)
 
 
 def converted(value: Any, declared: Any, depth: int = 0) -> Any:
@@ -97,7 +109,8 @@ def _as_list(value: Any, item: Any, model: type[BaseModel] | None, depth: int) -
         values = [part for each in value.values() for part in (each if isinstance(each, (list, tuple)) else [each])]
         yield from ([joined] for joined in (_only(value) if len(value) > 1 else ()))
         yield [key if part is True else f"{key}={part}" for key, part in value.items()]
-        yield from (list(value), values)
+        yield from ([list(value)] if _has_no_values(value) else [])
+        yield values
     elif isinstance(value, (list, tuple)):
         yield _each([_or_converted(part, item, depth) for part in value])
     elif isinstance(value, str):
@@ -189,10 +202,14 @@ def _sample(field: Any) -> Any:
 def _only(value: Mapping[Any, Any]) -> Iterator[Any]:
     """The only value or key of a mapping, or two joined: `mail.example.org:25` of host and port, `10.0.0.30@o2ib`."""
     if len(value) == 1:
-        yield from value.values()
-        yield from value.keys()
+        yield from value.keys() if _has_no_values(value) else value.values()
     elif len(value) == 2 and all(type(part) in (str, int) for part in value.values()):
         yield from (sign.join(map(str, value.values())) for sign in ":@")
+
+
+def _has_no_values(value: Mapping[Any, Any]) -> bool:
+    """True if a mapping only names its keys: `{rdma: true}`."""
+    return all(part in (True, None, {}, []) and type(part) is not int for part in value.values())
 
 
 def _as_scalar(text: str, declared: Any) -> Iterator[Any]:

@@ -14,6 +14,8 @@ from clustergen.diagnostics.words import counted, cut, quote
 from clustergen.records import record
 
 _KEY = re.compile(r"\s([A-Za-z_]\w*)$")
+_VALUE = re.compile(r":[ ]+((?:[^\s,:{}\[\]\"']|:(?=\S))+)$")
+_SECOND_COLON, _QUOTES = "a second ': ' in one value", "put the whole value in quotes"
 _LONGEST_HINT, _LONGEST_LINE = 60, 100
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"  # quotes as word processors and web pages have them
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
@@ -187,9 +189,19 @@ def _flow(complaint: Complaint) -> Problem | None:
     if "\n" in text[context:at] or at >= len(text) - 1:
         return _problem(context, 1, f"{quote(opened)} opened here is never closed", f"add {quote(closing)}")
     message = f"a comma or {quote(closing)} is missing here"
+    if opened == "{" and complaint.char == ":" and (value := _VALUE.search(text, context, at)):
+        return _problem(at, 1, _SECOND_COLON, _with_quotes(text, value.start(1)))
     if opened == "{" and complaint.char == ":" and (key := _KEY.search(text, context, at)):
         return _problem(key.start(1), len(key[1]), "a comma is missing before this key", _with_comma(text, key))
     return _problem(at, 1, message, "put text that contains , : [ ] { or } in quotes")
+
+
+def _with_quotes(text: str, start: int) -> str:
+    """The hint with the whole line, where it is short and the value ends with a bracket or a comma: `{a: "b: c"}`."""
+    begin, end = _line_around(text, start)
+    value = re.compile(r"[^,{}\[\]\"'#\n\r\\]*(?=[,}])").match(text, start, end)
+    line = f'{text[begin:start]}"{value[0].rstrip()}"{text[value.end() : end].split(" #")[0].rstrip()}' if value else ""
+    return f"write {line.lstrip(' -')}" if 0 < len(line) <= _LONGEST_LINE else _QUOTES
 
 
 def _with_comma(text: str, key: re.Match[str]) -> str:
@@ -256,7 +268,7 @@ def _two_colons(complaint: Complaint) -> Problem | None:
             return _problem(lacks.start(1), len(name), f"the colon after {quote(name)} is missing", f"write {name}:")
         if item := re.compile(r" *-(?=[\w{])").match(text, start, at):
             return _problem(item.end() - 1, 1, "the space after '-' is missing", "write '- '")
-        return _problem(at, 1, "a second ': ' in one value", "put the whole value in quotes")
+        return _problem(at, 1, _SECOND_COLON, _QUOTES)
     line = _line_number(text, last[0])
     if last[0] - _line_around(text, last[0])[0] == len(key.group()) - len(key.group().lstrip(" ")):
         shown = text[last[0] : _line_around(text, last[0])[1]].split(" #")[0].rstrip()
