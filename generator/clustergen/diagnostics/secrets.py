@@ -72,6 +72,8 @@ _IN_QUOTES = (
     r"(?<![\w.])(?P<name>[A-Za-z_][\w.]{0,63})\([\"'](?P<value>[^\s\"']{4,})[\"']",
     r"name=\"(?P<name>[\w.-]{1,64})\"[ \t]+value=\"(?P<value>[^\s\"]{4,})\"",
 )
+_OF_PARSER = re.compile(r"\b(?:unrecogni[sz]ed|unexpected|unknown|undefined|no such) +$", re.IGNORECASE)
+_PARSERS_WORD = 20  # characters before a name that say whose it is
 _LOOKUP = r"\b(?:lookup|query|q)\([^()]*\)"
 LONG_WORD = r"(?<![A-Za-z0-9_])[A-Za-z0-9_][\w.:/@=+-]{25,}"
 _CHECKS: dict[str, Callable[[str], bool]] = {"random": is_random, "password": is_password_like, "mixed": is_mixed}
@@ -220,6 +222,8 @@ def _of_line(text: str, start: int, end: int, strict: bool) -> Iterator[tuple[in
 def _is_value(match: re.Match[str], text: str, strict: bool) -> bool:
     """True if what stands behind a secret's name and a sign is the secret: no reference, no sentence."""
     value = match["value"].rstrip("]})")
+    if _OF_PARSER.search(text, max(match.start() - _PARSERS_WORD, 0), match.start("name")):
+        return could_be_secret(value)
     amount = value.isdigit() and len(value) < 7 and match["name"].lower().endswith(("token", "tokens"))
     return strict or not (amount or is_reference_in_text(value) or _is_sentence(match, text))
 
