@@ -89,6 +89,23 @@ def test_the_latter_of_two_lines_counts(tmp_path: Path) -> None:
     assert "KillWait: 20" in import_result.text
 
 
+@pytest.mark.parametrize(
+    ("line", "old", "why"),
+    [
+        ("StoragePort=x", "StoragePort=3306", "StoragePort=x is not a port from 1 to 65535"),
+        ("NodeName=n9 Boards=x", "", "Boards=x: "),
+    ],
+)
+def test_a_value_that_slurm_cannot_read_is_the_reason(line: str, old: str, why: str, tmp_path: Path) -> None:
+    dbd = f"AuthType=auth/munge\nDbdHost=head\nStorageType=accounting_storage/mysql\nStorageHost=db\n{old and line}\n"
+    text = GOOD + PARTITION + ("AccountingStorageType=accounting_storage/slurmdbd\n" if old else f"{line}\n")
+    import_result = imported(tmp_path, text, slurmdbd_conf=dbd)
+    reasons = {one.change.key: one.why for one in import_result.compared if not one.meant}
+    assert reasons[line.split()[-1].partition("=")[0]].startswith(why)
+    assert not old or "leaves SlurmUser to Slurm's default" in reasons["SlurmUser"]
+    assert "reason is unknown" not in as_text(import_result)
+
+
 def test_names_that_only_slurm_takes(tmp_path: Path) -> None:
     text = GOOD.replace("SlurmctldHost=head", "SlurmctldHost=Head_1.example.org") + PARTITION
     text = text.replace("ClusterName=c", "ClusterName=2026_c").replace("PartitionName=p", "PartitionName=1day")

@@ -53,9 +53,12 @@ def _setting(draft: Draft, originals: Originals, lower: str, setting: Setting) -
     if lower == "storagehost" and ":" not in text and fits(text, Endpoint):
         path, value = (*_SECTION, "database_host"), text
         port = _port(originals)
-        if port is not None:
+        if port is not None and fits(f"{text}:{port.text}", Endpoint):
             value = f"{text}:{port.text}"
             passthrough.append(((*_SECTION, "options", "StoragePort"), port.text))
+        elif port is not None:
+            place = originals.origin(port).place
+            draft.note("left-out", f"StoragePort={port.text} is not a port from 1 to 65535", place, "StoragePort")
     elif lower == "storagetype" and text.lower() == "accounting_storage/mysql":
         return  # which is written anyway
     elif lower == "slurmuser" and text == originals.conf.text("SlurmUser"):

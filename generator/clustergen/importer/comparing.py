@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from clustergen import compile as compiler
+from clustergen.catalogue import slurm
 from clustergen.catalogue.slurm_meanings import spelled
+from clustergen.catalogue.versions import SlurmRelease
 from clustergen.cluster.slurm.accounting import PASSWORD_FILE
 from clustergen.diagnostics import Diagnostic, Severity
 from clustergen.diff.change import Change
@@ -19,8 +21,9 @@ from clustergen.importer.originals import CONFIGS, Originals
 from clustergen.importer.sections import replaced
 from clustergen.importer.topology import YAML, file_of, renamed
 from clustergen.manifest import MANIFEST
-from clustergen.records import record
+from clustergen.records import record, replace
 from clustergen.render.tree import Tree
+from clustergen.slurmrules.values import value
 
 
 @record
@@ -87,6 +90,22 @@ def explained(changes: Iterable[Change], draft: Draft) -> tuple[Comparison, ...]
             exact.setdefault(note.key, []).append(note)
             alike.setdefault(note.key.partition(" ")[0], []).append(note)
     return tuple(_explained(change, draft, exact, alike) for change in changes)
+
+
+def with_reasons(compared: Iterable[Comparison], release: SlurmRelease) -> tuple[Comparison, ...]:
+    """The differences, those without a reason with what the hand-written value itself says of it."""
+    return tuple(one if one.why else replace(one, why=_of_value(one.change, release)) for one in compared)
+
+
+def _of_value(change: Change, release: SlurmRelease) -> str:
+    """That Slurm cannot read the hand-written value, or that there is none; empty for any other."""
+    file = change.file.rpartition("/")[2]
+    row = slurm.key(file, change.key, _block(change))
+    if row is None or change.old is None:
+        return ""
+    if change.kind == "key" and change.old == slurm.default(file, "", change.key, release):
+        return f"{file} leaves {change.key} to Slurm's default; clustergen derives it from the other settings"
+    return next((f"{change.key}={change.old}: {remark.message}" for remark in value(release, row, change.old)), "")
 
 
 def _explained(

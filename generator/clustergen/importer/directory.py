@@ -15,7 +15,7 @@ from clustergen.hostlist import MAX_HOSTS
 from clustergen.importer.accounting import import_slurmdbd
 from clustergen.importer.accounts import import_accounts
 from clustergen.importer.comments import Comments
-from clustergen.importer.comparing import Comparison
+from clustergen.importer.comparing import Comparison, with_reasons
 from clustergen.importer.controllers import import_accounting, import_controllers
 from clustergen.importer.doubts import mark_doubts
 from clustergen.importer.draft import Draft, Note
@@ -157,7 +157,7 @@ def import_directory(
         rejected=rejected(originals, checked),
         notes=tuple(draft.notes),
         errors=fitted.errors,
-        compared=fitted.compared,
+        compared=with_reasons(fitted.compared, originals.release),
         redactions=checked.redactions,
         refused=fitted.refused,
         unregistered=unregistered(originals, checked),
