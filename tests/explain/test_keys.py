@@ -89,6 +89,23 @@ def test_no_invented_section_is_a_cause(tmp_path: Path, monkeypatch: pytest.Monk
     assert not [path for path in causes if path.startswith("storage")]
 
 
+@pytest.mark.parametrize("words", ["nodes-and-names", "Nodes and names", "docs/codes/nodes-and-names.md"])
+def test_a_topic_lists_its_codes_with_their_first_sentences(words: str) -> None:
+    shown = run(words).stdout
+    assert shown.startswith("Nodes and names: ")
+    of_topic = [code for code in CODES.values() if code.topic == "Nodes and names"]
+    assert f" {len(of_topic)} diagnostics" in shown.splitlines()[0]
+    assert [line.split()[0] for line in shown.splitlines()[1:] if line[:1].strip()] == [code.code for code in of_topic]
+    assert "    A node is one machine, and Slurm's daemons do not start if a node name is listed twice.\n" in shown
+
+
+def test_a_topic_that_is_a_field_too_is_named_by_its_page() -> None:
+    assert run("monitoring.md").stdout.startswith("Monitoring: ")
+    rows = json.loads(run("monitoring.md", "--format", "json").stdout)["codes"]
+    assert all(row["why"] and row["code"] in CODES for row in rows)
+    assert "did you mean 'nodes-and-names'?" in str(run("nodes-and-name").exception.hint)
+
+
 def test_all_codes_for_programs() -> None:
     document = json.loads(CliRunner().invoke(group, ["explain", "--format", "json"]).output)
     codes = {row["code"]: row for row in document["codes"]}

@@ -45,13 +45,15 @@ def explained(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     """Completion of the arguments of `clustergen explain`: a code, a field or a manifest; after a manifest, a field or
     a file.
     """
+    from clustergen.diagnostics import CODES
     from clustergen.explain.about import field_names
     from clustergen.hardware.drift.kinds import KINDS
 
     names = _matching(field_names(), incomplete)
     if not ctx.params.get("arguments"):
         kinds = _matching(((name, f"drift: {kind.cause}") for name, kind in KINDS.items()), incomplete)
-        names = [*codes(ctx, param, incomplete), *kinds, *names]
+        topics = {row.page: f"{row.topic}: its diagnostics" for row in CODES.values() if row.page}
+        names = [*codes(ctx, param, incomplete), *_matching(topics.items(), incomplete), *kinds, *names]
     return names or files(ctx, param, incomplete)
 
 

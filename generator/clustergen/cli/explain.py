@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,10 @@ from clustergen.cli.arguments import STDIN, manifest_path
 from clustergen.cli.common import refuse, valid
 from clustergen.cli.complete import explained
 from clustergen.cli.exit_codes import exit_codes
-from clustergen.diagnostics import CODES, ClustergenError
+from clustergen.diagnostics import CODES, ClustergenError, Code
 from clustergen.diagnostics.document import json_document
-from clustergen.diagnostics.pages import page, without_links
-from clustergen.diagnostics.words import one_of
+from clustergen.diagnostics.pages import codes_of, first_sentence, page, without_links
+from clustergen.diagnostics.words import counted, one_of
 from clustergen.hardware.drift.kinds import KINDS, Kind
 from clustergen.manifest import MANIFEST
 from clustergen.render.tree import LOCK, RENDERED, RenderedFile, Tree
@@ -29,6 +30,7 @@ _ALL = "`clustergen explain` lists all codes"
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 _FILE = re.compile(r"\.(?:conf|ya?ml|ini|cfg|service|mount|rules|csv|xml|sh|md)$")
 _MOST = 200
+_WIDTH = 100
 _MANY = 10  # lines that take several seconds
 _SCREEN = 16  # lines shown at once
 
@@ -37,7 +39,7 @@ _SCREEN = 16  # lines shown at once
 @click.command("explain")
 @click.argument(
     "arguments",
-    metavar="[CODE | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]",
+    metavar="[CODE | TOPIC | FIELD | KEY | MANIFEST FIELD | MANIFEST FILE[:LINE[-LINE]]]",
     nargs=-1,
     shell_complete=explained,
 )
@@ -45,7 +47,9 @@ _SCREEN = 16  # lines shown at once
 def command(arguments: tuple[str, ...], form: str) -> None:
     """Explain a diagnostic code, a manifest field or a line of a rendered file.
 
-    CODE is a diagnostic or a kind of drift; without any argument, all diagnostics are listed. FIELD is a path such
+    CODE is a diagnostic or a kind of drift; without any argument, all diagnostics are listed. TOPIC is the name of a
+    page of docs/codes such as nodes-and-names: its diagnostics are listed; monitoring.md is a topic, too, where
+    monitoring is a field. FIELD is a path such
     as slurm.partitions.max_time; with a MANIFEST, the files of its tree that change with it are shown, without one
     those of ./manifest.yaml, or of the starter manifest. KEY is a key of Slurm's files such as MaxTime, a setting of
     sacctmgr, or a variable of NCCL, UCX or DCGM: the fields that set it are shown. FILE is a rendered file, by its
@@ -90,7 +94,12 @@ def _code_or_field(word: str, form: str) -> None:
         _kind_of_drift(word, KINDS[word], form)
         return
     from clustergen.explain.guess import did_you_mean_any, fields_called
+    from clustergen.explain.keys import places as is_key
 
+    codes = codes_of(word)
+    if codes and (word.endswith(".md") or not (_is_known(word) or len(fields_called(word)) == 1 or is_key(word))):
+        _topic(codes, form)
+        return
     if _is_key(word, form):
         return
     if manifest := _manifest_of(word):
@@ -174,6 +183,20 @@ def _code(code: str, form: str) -> None:
         click.echo(without_links(text), nl=False)
 
 
+def _topic(codes: Sequence[Code], form: str) -> None:
+    if form == "json":
+        rows = [
+            {"code": row.code, "severity": str(row.severity), "title": row.title, "why": first_sentence(row.code)}
+            for row in codes
+        ]
+        click.echo(json_document({"topic": codes[0].topic, "codes": rows}), nl=False)
+        return
+    click.echo(f"{codes[0].topic}: {counted(len(codes), 'diagnostic')}, each with its page: clustergen explain CODE")
+    for row in codes:
+        click.echo(f"\n{row.code:28} {row.severity:8} {row.title}")
+        click.echo(textwrap.indent(textwrap.fill(first_sentence(row.code), _WIDTH), "    "))
+
+
 def _kind_of_drift(name: str, kind: Kind, form: str) -> None:
     step = kind.step.replace("{nodes}", "NODES").replace("{limit}", "NODES")
     if form == "json":
@@ -200,6 +223,8 @@ def _field(manifests: Iterable[tuple[compiler.Compiled, str]], word: str, form: 
             break
     reached = next((each for each in tried if each.stated or each.files or each.added), tried[0])
     click.echo((json_of_field if form == "json" else text_of_field)(answer, reached), nl=False)
+    if form == "text" and (codes := codes_of(word)):
+        click.echo(f"diagnostics: clustergen explain {codes[0].page}.md lists {len(codes)} of this topic")
 
 
 def _in_manifest(manifest: Path, query: str, form: str) -> None:

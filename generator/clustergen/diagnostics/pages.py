@@ -78,6 +78,19 @@ def page(code: str) -> str | None:
     return None
 
 
+def codes_of(topic: str) -> list[Code]:
+    """The codes of a topic by the name of its page, `nodes-and-names` or `nodes-and-names.md`, or by its title."""
+    name = topic.removesuffix(".md").rpartition("/")[2].lower().replace(" ", "-")
+    return [code for code in CODES.values() if name and name in (code.page, code.topic.lower().replace(" ", "-"))]
+
+
+def first_sentence(code: str) -> str:
+    """The first sentence of a code's page, in plain text; its title where there is no page."""
+    paragraphs = (page(code) or "").split("\n\n")[2:3]
+    text = " ".join(without_links(paragraphs[0] if paragraphs else "").replace("`", "").split())
+    return re.split(r"(?<=[\w)\"]\.)\s", text)[0] or CODES[code].title
+
+
 def pages(text: str) -> dict[str, str]:
     """The pages in the file of a topic, by code."""
     return {match["code"]: _PART.sub(r"\1", match["page"]) + "\n" for match in _PAGE.finditer(text)}
