@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +70,17 @@ def test_an_edited_file_that_is_no_longer_rendered_is_named(tmp_path: Path) -> N
     assert f"{place}: no longer rendered, but kept because it was edited" in render(manifest).output
     assert place.read_text() == "edited\n"
     assert render(manifest, "--check").exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_check_shows_the_warnings_of_render(tmp_path: Path) -> None:
+    unconfirmed = "os: rocky-9"  # without packages of Slurm
+    manifest = write(tmp_path, re.sub("os: .*", unconfirmed, LONGER))
+    documents = [json.loads(render(manifest, "--format", "json", *words).stdout) for words in ((), ("--check",))]
+    diagnostics = [document["diagnostics"] for document in documents]
+    assert diagnostics[0]
+    assert diagnostics[0] == diagnostics[1]
+    assert documents[1]["differences"] == []
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from clustergen.cli import group
 from clustergen.diagnostics import CODES, ClustergenError
@@ -87,6 +87,10 @@ def test_no_invented_section_is_a_cause(tmp_path: Path, monkeypatch: pytest.Monk
     causes = [cause["path"] for cause in line["manifest"]]
     assert "slurm.partitions.batch.max_time" in causes
     assert not [path for path in causes if path.startswith("storage")]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(group, ["explain", *arguments])
 
 
 @pytest.mark.parametrize("words", ["nodes-and-names", "Nodes and names", "docs/codes/nodes-and-names.md"])

@@ -39,7 +39,7 @@ WRONG = {
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with the few files that the checks read."""
     directory = tmp_path_factory.mktemp("checkout")
-    for name in ("tools/lint", "pyproject.toml", "CONTRIBUTING.md", "docs/architecture.md", RULE):
+    for name in ("tools/lint", "tools/usage.py", "pyproject.toml", "CONTRIBUTING.md", "docs/architecture.md", RULE):
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / name, directory / name)
     codes = directory / "generator/clustergen/diagnostics/codes/services.py"

@@ -71,7 +71,7 @@ def _render(manifest: Path, directory: Path, check: bool, form: str, result: Res
         )
     compiled = compiler.validate(manifest)
     tree, rendering = compiler.render(compiled, manifest) if compiled.ok else (None, ())
-    assumed = assumed_by(compiled) if tree is not None and not check else []
+    assumed = assumed_by(compiled) if tree is not None else []
     shown, suppressed = apply(
         (*compiled.diagnostics, *assumed, *rendering),
         compiled.source.texts,

@@ -32,7 +32,8 @@ def did_you_mean_any(word: str, paths: Iterable[str] = ()) -> str | None:
 
     add(word, suggest(word, sorted(paths) or [row.path.rpartition("/")[2] for row in files() if "{" not in row.path]))
     if not {"/", ":"} & set(word):
-        for candidates in () if "." in word else (CODES, KINDS, names(), [code.page for code in CODES.values()]):  # none of these has a dot
+        topics = [code.page for code in CODES.values()]
+        for candidates in () if "." in word else (CODES, KINDS, names(), topics):  # none of these has a dot
             add(word, suggest(word, candidates))
         last = word.rpartition(".")[2]
         if isinstance(path := about(word), str) and path:
