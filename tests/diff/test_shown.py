@@ -152,7 +152,7 @@ def test_files_of_a_directory_that_go_alike_are_one_line(tmp_path: Path) -> None
     line = f"  - {len(names)} removed files in {place}  (head): {', '.join(names[:3])} and {len(names) - 3} more\n"
     assert line in shown
     assert shown.count(place) == 1
-    assert f"{len(names) - 3} of {len(cluster['changes'])} changes are not shown here" in shown
+    assert "changes are not shown here" not in shown
     comment = diff(*sides, "--format", "markdown").stdout
     assert f"- `{len(names)} removed files in {place}` on `head`\n" in comment
 

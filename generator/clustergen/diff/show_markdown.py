@@ -214,7 +214,7 @@ def _harmless(plan: Plan, changes: Sequence[Change], budget: Budget) -> Iterator
         else:
             yield from (f"- {_change(change, budget)}" for change in family.shown)
     if len(merged) > budget.rows:
-        yield f"- …and {len(merged) - budget.rows:,} more"
+        yield f"- …and {sum(len(family.changes) for family in merged[budget.rows :]):,} more"
     yield from _causes(plan.only_behind(changes))
     yield from ("", "</details>")
 

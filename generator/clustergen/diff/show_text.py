@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from clustergen.diagnostics.words import counted
 from clustergen.diff.change import Change, folded
-from clustergen.diff.families import Family, families
+from clustergen.diff.families import FIRST, Family, families
 from clustergen.diff.manifest_changes import ManifestChange
 from clustergen.diff.messages import cut, grouped, reason, subject, title, verdict
 from clustergen.diff.plan import Plan
@@ -58,7 +58,7 @@ def _lines(plan: Plan, screen: Screen, *, checks: bool) -> Iterator[str]:
     left_out = 0
     for heading, changes in grouped(plan.changes).items():
         merged = families(changes)
-        left_out += sum(len(family.more) for family in merged)
+        left_out += sum(len(family.more) for family in merged if not family.directory)  # its line has all of them
         if heading == title(NONE):
             harmless = merged
             continue
@@ -117,8 +117,8 @@ def _changes(plan: Plan, merged: Sequence[Family], screen: Screen) -> Iterator[s
 def _family(family: Family, screen: Screen) -> Iterator[str]:
     indent = "  "
     if family.directory:
-        names = ", ".join(change.file.rpartition("/")[2] for change in family.shown)
-        about = f"{family.what}{_nodes(family.nodes)}: {names} and {len(family.more):,} more"
+        names = list(dict.fromkeys(change.file.rpartition("/")[2] for change in family.changes))
+        about = f"{family.what}{_nodes(family.nodes)}: {', '.join(names[:FIRST])} and {len(names) - FIRST:,} more"
         yield f"  {screen.signed(family.first.sign, about)}"
         return
     if family.large:
