@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from clustergen.catalogue import tables
 from clustergen.catalogue.operating_systems import described_by, operating_system, operating_systems
 from clustergen.catalogue.slurm import releases
-from clustergen.catalogue.tables import DATA
+from clustergen.catalogue.tables import DATA, rows
 from clustergen.catalogue.versions import SlurmRelease
 from strategies.trees import manifest
 
@@ -76,6 +77,27 @@ def test_a_rebuild_has_the_facts_of_its_base_unverified() -> None:
     assert table["almalinux-9"].fact("named_crb") == "crb"
     assert table["rhel-9"].fact("named_crb") == "codeready-builder-for-rhel-9-x86_64-rpms"
     assert operating_systems("aarch64")["rhel-9"].fact("named_highavailability").startswith("rhel-9-for-aarch64")
+
+
+def test_a_fact_of_the_base_is_confirmed_by_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(DATA / "operating_systems", tmp_path / "operating_systems")
+    for name in ("architectures.tsv", "os_confirmed.tsv"):
+        shutil.copy(DATA / name, tmp_path)
+    header = "field\tvalue\tunverified\tsource\n"
+    (tmp_path / "operating_systems/debian-99.tsv").write_text(f"{header}base\tdebian-13\t\tDEB\npython\t3.99\t\tPKG\n")
+    monkeypatch.setattr(tables, "DATA", tmp_path)
+    system = operating_systems.__wrapped__("x86_64")["debian-99"]
+    assert "chrony_conf" in system.unverified
+    assert "python" not in system.unverified
+
+
+def test_what_is_confirmed_is_taken_over() -> None:
+    own = {name: {row["field"] for row in rows(f"operating_systems/{name}.tsv")} for name in operating_systems()}
+    for row in rows("os_confirmed.tsv"):
+        for name in row["systems"].split():
+            assert "base" in own[name], row
+            assert row["field"] not in own[name], row
+            assert row["field"] in operating_systems()[name].facts, row
 
 
 def test_differences_that_matter() -> None:

@@ -94,7 +94,8 @@ def _read(ident: str, arch: str) -> OperatingSystem:
 @cache
 def _rows_of(ident: str) -> dict[str, dict[str, str]]:
     """Field → its row. A row `base` names a system whose facts hold here as well where the file has none: with the
-    marks that they have there, or all unverified if the row is. ExtensionError where an extension repeats one of them.
+    marks that they have there, and unverified if the row is or `os_confirmed.tsv` does not name this system.
+    ExtensionError where an extension repeats one of them.
     """
     fields: dict[str, dict[str, str]] = {}
     for row in rows(table := f"operating_systems/{ident}.tsv"):
@@ -103,9 +104,16 @@ def _rows_of(ident: str) -> dict[str, dict[str, str]]:
             continue
         base = _rows_of(row["value"])
         _check_extensions(table, row["value"], base)
-        marks = {"unverified": "value"} if row["unverified"] else {}
-        fields |= {field: {**of_base, **marks} for field, of_base in base.items()}
+        for field, of_base in base.items():
+            is_confirmed = not row["unverified"] and ident in _confirmed().get(field, ())
+            fields[field] = of_base if is_confirmed else {**of_base, "unverified": "value"}
     return fields
+
+
+@cache
+def _confirmed() -> dict[str, frozenset[str]]:
+    """Fact → the systems that take it over from their base and for which it was confirmed."""
+    return {row["field"]: frozenset(row["systems"].split()) for row in rows("os_confirmed.tsv")}
 
 
 def _check_extensions(table: str, base: str, facts: Mapping[str, object]) -> None:

@@ -93,7 +93,7 @@ def _line(line: Line) -> Iterator[str]:
 
 def _rows(rows: Sequence[Row]) -> Iterator[str]:
     """Rows with the values that the line depends on; of a table whose rows only have to exist, one line for all."""
-    bare: dict[tuple[str, str], list[Row]] = {}
+    bare: dict[str, list[Row]] = {}
     shown = []
     for row in rows:
         facts = ", ".join(f"{name} {value}" for name, value in row.fields.items() if value)
@@ -102,12 +102,13 @@ def _rows(rows: Sequence[Row]) -> Iterator[str]:
         if facts or row.table is None:
             shown.append(f"    {_table(row)}: {row.name}" + (f": {facts}" if facts else "") + source)
         else:
-            bare.setdefault((row.table, source), []).append(row)
+            bare.setdefault(row.table, []).append(row)
     yield from shown[:_SHOWN]
     yield from _more(shown)
-    for (table, source), alike in bare.items():
+    for table, alike in bare.items():
         place = _table(alike[0]) if len(alike) == 1 else f"catalogue/data/{table}"
-        yield f"    {place}: {_alike([row.name for row in alike])}{source}"
+        codes = " ".join(dict.fromkeys(code for row in alike for code, _ in row.sources))
+        yield f"    {place}: {_alike([row.name for row in alike])}" + (f" [{codes}]" if codes else "")
 
 
 def _alike(names: Sequence[str]) -> str:
