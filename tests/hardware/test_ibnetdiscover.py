@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustergen.diagnostics import CODES
+from clustergen.diagnostics import CODES, Diagnostic
 from clustergen.hardware import ibnetdiscover
 from clustergen.hardware.model import SWITCH
 from clustergen.hardware.names import device_label, nic_of, switch_name
 from strategies.fabric_nets import Net
+from strategies.findings import placed_words, words
+from strategies.reviewed import expected
 
 # As a managed switch with SHARP, a node that nobody named, a grouped chassis port and a management host print it.
 MESS = """\
@@ -89,31 +91,36 @@ def test_additions_of_terminals_and_editors_change_nothing(spoilt: object) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("raw", "word"),
-    [
-        (b"", "empty"),
-        (b" \n\n", "empty"),
-        (b"\x7fELF\0\0\0\1" * 100, "not text"),
-        ("Ünïcode\n".encode("utf-16"), "not text"),
-        (b"\xff\xfe\xfd" * 50, "not output of ibnetdiscover"),
-        (b"name: my-cluster\nos: debian-13\n", "not output of ibnetdiscover"),
-        (b"[1]\t\"S-01\"[2]\t# \"leaf\" lid 1 4xNDR\n", "not output of ibnetdiscover"),
-        (b"Switch\t: 0x1c34da0300550000 ports 64 \"leaf\" enhanced port 0 lid 3 lmc 0\n", "ibswitches"),
-        (b"CA    14  1 0x0c42a10300aa0001 4x NDR - SW    3  1 0x1c34 ( 'gpu1 mlx5_0' - 'leaf' )\n", "ibnetdiscover -p"),
-        (b"CA: gpu1 mlx5_0:\n   0x0c42  5 1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>  3\n", "iblinkinfo"),
-        (b'Switch 64 "leaf"\n[1] "gpu1 mlx5_0"[1]\n', "ibsim"),
-        (b'{"lldp": {}}', "lldpcli"),
-        (b"x" * (ibnetdiscover.MOST_BYTES + 1), "bytes"),
-        (b"\n" * (ibnetdiscover.MOST_LINES + 1) + b"x", "lines"),
-    ],
-)  # fmt: skip
-def test_other_files_are_named_by_their_kind(raw: bytes, word: str) -> None:
-    facts, diagnostics = ibnetdiscover.read(raw, "fabric.txt")
+OTHERS: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "empty"),
+    "blank lines": (b" \n\n", "empty"),
+    "a program": (b"\x7fELF\0\0\0\1" * 100, "not text"),
+    "UTF-16": ("Ünïcode\n".encode("utf-16"), "not text"),
+    "no characters": (b"\xff\xfe\xfd" * 50, "not output of ibnetdiscover"),
+    "a manifest": (b"name: my-cluster\nos: debian-13\n", "not output of ibnetdiscover"),
+    "a port alone": (b"[1]\t\"S-01\"[2]\t# \"leaf\" lid 1 4xNDR\n", "not output of ibnetdiscover"),
+    "ibswitches": (b"Switch\t: 0x1c34da0300550000 ports 64 \"leaf\" enhanced port 0 lid 3 lmc 0\n", "ibswitches"),
+    "a row": (b"CA    14  1 0x0c42a10300aa0001 4x NDR - SW    3  1 0x1c34 ( 'n1' - 'leaf' )\n", "ibnetdiscover -p"),
+    "iblinkinfo": (b"CA: gpu1 mlx5_0:\n   0x0c42  5 1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==>  3\n", "iblinkinfo"),
+    "ibsim": (b'Switch 64 "leaf"\n[1] "gpu1 mlx5_0"[1]\n', "ibsim"),
+    "lldpcli": (b'{"lldp": {}}', "lldpcli"),
+    "too many bytes": (b"x" * (ibnetdiscover.MOST_BYTES + 1), "bytes"),
+    "too many lines": (b"\n" * (ibnetdiscover.MOST_LINES + 1) + b"x", "lines"),
+}  # fmt: skip
+
+
+def of_other(name: str) -> list[Diagnostic]:
+    facts, listed = ibnetdiscover.read(OTHERS[name][0], "fabric.txt")
     assert facts is None
-    (one,) = diagnostics
+    return listed
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_files_are_named_by_their_kind(name: str) -> None:
+    (one,) = of_other(name)
     assert one.code == "discovery-unreadable"
-    assert word in one.message
+    assert OTHERS[name][1] in one.message
+    assert words([one]) == expected("cabling")[f"no fabric: {name}"]
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
@@ -129,28 +136,33 @@ def test_a_cut_off_file_is_no_complete_fabric(share: float) -> None:
     assert "discovery-incomplete" in [one.code for one in diagnostics]
 
 
-def test_messages_between_the_lines_are_counted() -> None:
-    text = MESS.replace("\nvendid", "\nibwarn: [12] mad_rpc: _do_madrpc failed; dport (DR path 0,1,3)\nvendid")
-    _, diagnostics = ibnetdiscover.read(f"{text}error\n".encode(), "fabric.txt")
-    (one,) = diagnostics
-    assert one.code == "discovery-line-unknown"
-    assert one.place is not None
-    assert one.place.line == 6
-    assert "ibwarn" in one.message
-    assert "first of 2" in one.message
+SPOILT = {
+    "messages": MESS.replace(
+        "\nvendid", "\nibwarn: [12] mad_rpc: _do_madrpc failed; dport (DR path 0,1,3)\nvendid"
+    ) + "error\n",
+    "two ends disagree": MESS.replace('[1]\t"S-1c34da0300550000"[40]', '[1]\t"S-1c34da0300550000"[41]'),
+    "a port twice": MESS.replace('[40]\t"S-', '[1]\t"S-'),
+    "two outputs": MESS + MESS.replace('[1]\t"H-0c42a10300aa0001"', '[1]\t"H-0c42a10300aa0011"'),
+    "cut off": MESS[: len(MESS) // 2],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        MESS.replace('[1]\t"S-1c34da0300550000"[40]', '[1]\t"S-1c34da0300550000"[41]'),
-        MESS.replace('[40]\t"S-', '[1]\t"S-'),
-        MESS + MESS.replace('[1]\t"H-0c42a10300aa0001"', '[1]\t"H-0c42a10300aa0011"'),
-    ],
-    ids=["two ends disagree", "a port twice", "two outputs"],
-)  # fmt: skip
-def test_contradictions(text: str) -> None:
-    assert "discovery-contradiction" in codes(text)
+def of_spoilt(name: str) -> list[Diagnostic]:
+    return ibnetdiscover.read(SPOILT[name].encode(), "fabric.txt")[1]
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_spoilt_lines_are_reported(name: str) -> None:
+    """With the first of their lines."""
+    assert placed_words(of_spoilt(name)) == expected("cabling")[f"spoilt: {name}"]
+
+
+def rows() -> dict[str, str]:
+    """Those of fixtures/reviewed/cabling.txt that this module compares."""
+    return {
+        **{f"no fabric: {name}": words(of_other(name)) for name in OTHERS},
+        **{f"spoilt: {name}": placed_words(of_spoilt(name)) for name in SPOILT},
+    }
 
 
 @pytest.mark.slow

@@ -20,13 +20,15 @@ from hypothesis import strategies as st
 
 from clustergen.cli import group
 from clustergen.cluster.model import Cluster
-from clustergen.diagnostics import CODES
+from clustergen.diagnostics import CODES, Diagnostic
 from clustergen.hardware import lldp
 from clustergen.hardware.check import check_infiniband, check_lldp
 from clustergen.hardware.expected import expected
 from clustergen.hardware.findings import Report
 from clustergen.hardware.model import End
 from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
+from strategies.findings import report_words, words
+from strategies.reviewed import expected as reviewed
 
 Neighbour = tuple[str, str, str]
 """Interface here, name there, port there."""
@@ -121,38 +123,48 @@ def test_interfaces_by_the_names_of_their_rdma_devices() -> None:
     assert not check(heard(right(), interfaces=False)).diagnostics()
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "words"),
-    [
-        (lambda net: net.cut(("gpu0001 mlx5_0", 1)), "cable-missing", "gpu0001 mlx5_0"),
-        (lambda net: net.cut(("leaf01-r0", 127)), "cable-missing", "leaf01-r0 port 127 (64)"),
-        (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0001 mlx5_3", 1)), "rail-swapped", "leaf01-r1 port 1"),
-        (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0003 mlx5_0", 1)), "cable-crossed", "leaf02-r0 port 1"),
-        (lambda net: net.remove("spine01"), "switch-missing", "spine01"),
-    ],
-)  # fmt: skip
-def test_faults(change: Callable[[Net], object], code: str, words: str) -> None:
+FAULTS: dict[str, tuple[Callable[[Net], object], str]] = {
+    "node cable": (lambda net: net.cut(("gpu0001 mlx5_0", 1)), "cable-missing"),
+    "uplink": (lambda net: net.cut(("leaf01-r0", 127)), "cable-missing"),
+    "swap": (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0001 mlx5_3", 1)), "rail-swapped"),
+    "crossed": (lambda net: net.exchange(("gpu0001 mlx5_0", 1), ("gpu0003 mlx5_0", 1)), "cable-crossed"),
+    "switch": (lambda net: net.remove("spine01"), "switch-missing"),
+}
+
+
+def of_fault(name: str) -> Report:
     net = right().copy()
-    change(net)
-    report = check(heard(net))
-    assert [group.code for group in report.groups] == [code]
-    assert words in "".join(one.message for one in report.diagnostics())
+    FAULTS[name][0](net)
+    return check(heard(net))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults(name: str) -> None:
+    report = of_fault(name)
+    assert [group.code for group in report.groups] == [FAULTS[name][1]]
+    assert report_words(report) == reviewed("cabling")[f"lldp: {name}"]
+
+
+def not_asked() -> Report:
+    neighbours = heard(right(), of_switches=False)
+    del neighbours["gpu0002"]
+    return check(neighbours)
 
 
 def test_facts_that_were_not_asked_are_not_missing() -> None:
-    neighbours = heard(right(), of_switches=False)
-    del neighbours["gpu0002"]
-    report = check(neighbours)
+    report = not_asked()
     assert [one.code for one in report.reading] == ["discovery-incomplete"]
-    assert "gpu0002" in report.reading[0].message
-    assert not report.groups
+    assert report_words(report) == reviewed("cabling")["lldp: not asked"]
+
+
+def hears_nothing() -> Report:
+    return check({**heard(right(), of_switches=False), "gpu0002": []})
 
 
 def test_a_node_that_hears_nothing() -> None:
-    neighbours = {**heard(right(), of_switches=False), "gpu0002": []}
-    (missing,) = check(neighbours).groups
-    assert "ip link on the node" in missing.hint
-    assert missing.code == "fabric-node-missing"
+    report = hears_nothing()
+    assert [group.code for group in report.groups] == ["fabric-node-missing"]
+    assert report_words(report) == reviewed("cabling")["lldp: nothing heard"]
 
 
 def test_other_networks_are_left_out() -> None:
@@ -163,12 +175,16 @@ def test_other_networks_are_left_out() -> None:
     assert not check(neighbours).diagnostics()
 
 
-def test_a_port_that_the_plan_does_not_have_is_reported_on_a_switch_of_the_fabric() -> None:
-    """With the switch that it is on, as it may be the planned port under another name."""
+def other_port() -> Report:
     neighbours = heard(right(), of_switches=False)
     _, leaf, port = neighbours["gpu0001"][0]
     neighbours["gpu0001"][0] = ("eth7", leaf, port)
-    assert any("eth7" in one.message and leaf in one.message for one in check(neighbours).diagnostics())
+    return check(neighbours)
+
+
+def test_a_port_that_the_plan_does_not_have_is_reported_on_a_switch_of_the_fabric() -> None:
+    """With the switch that it is on, as it may be the planned port under another name."""
+    assert report_words(other_port()) == reviewed("cabling")["lldp: other port"]
 
 
 def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
@@ -180,23 +196,27 @@ def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
     assert "by device alone" in report.remarks[-1]
 
 
-@pytest.mark.parametrize(
-    ("raw", "word"),
-    [
-        (b"", "not JSON"),
-        (b"\xff\0", "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-        (b"[]", "no key lldp"),
-        (b'{"lldp": 5}', "no key lldp"),
-        (b" " * (lldp.MOST_BYTES + 1), "bytes"),
-    ],
-    ids=["empty", "binary", "deep", "list", "number", "large"],
-)
-def test_files_without_lldp_output(raw: bytes, word: str) -> None:
-    facts, (finding,) = lldp.read({"gpu0001": raw}, "lldp", frozenset({"gpu0001"}))
+UNREADABLE = {
+    "empty": b"",
+    "binary": b"\xff\0",
+    "deep": b"[" * 100_000,
+    "list": b"[]",
+    "number": b'{"lldp": 5}',
+    "large": b" " * (lldp.MOST_BYTES + 1),
+}
+
+
+def of_unreadable(name: str) -> Diagnostic:
+    facts, (one,) = lldp.read({"gpu0001": UNREADABLE[name]}, "lldp", frozenset({"gpu0001"}))
     assert facts is None
-    assert finding.code == "discovery-unreadable"
-    assert word in finding.message
+    return one
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_files_without_lldp_output(name: str) -> None:
+    one = of_unreadable(name)
+    assert one.code == "discovery-unreadable"
+    assert words([one]) == reviewed("cabling")[f"no lldp: {name}"]
 
 
 _VALUES = st.recursive(
@@ -260,8 +280,8 @@ def test_odd_entries_of_a_directory_are_findings_of_their_host(tmp_path: Path, m
     Path("lldp/..json").write_text("{}", encoding="utf-8")
     done = CliRunner().invoke(group, ["fabric", "check", "manifest.yaml", "lldp"])
     assert done.exit_code == 1
-    for name, words in (("dir", "directory"), ("fifo", "pipe"), ("link", "symbolic link"), (".", "names no host")):
-        assert re.search(rf"lldp/{re.escape(name)}\.json: error\[discovery-unreadable\]: .*{words}", done.stdout)
+    for name, kind in (("dir", "directory"), ("fifo", "pipe"), ("link", "symbolic link"), (".", "names no host")):
+        assert re.search(rf"lldp/{re.escape(name)}\.json: error\[discovery-unreadable\]: .*{kind}", done.stdout)
 
 
 def test_a_neighbour_without_a_name_is_a_finding() -> None:
@@ -278,3 +298,15 @@ def test_all_files_have_one_limit(limit: str, monkeypatch: pytest.MonkeyPatch) -
     facts, findings = lldp.read(files, "lldp", frozenset(files))
     assert facts is None
     assert "not one fabric" in findings[-1].message
+
+
+def rows() -> dict[str, str]:
+    """Those of fixtures/reviewed/cabling.txt that this module compares."""
+    reports = {
+        **{f"lldp: {name}": of_fault(name) for name in FAULTS},
+        "lldp: not asked": not_asked(),
+        "lldp: nothing heard": hears_nothing(),
+        "lldp: other port": other_port(),
+    }
+    shown = {name: report_words(report) for name, report in reports.items()}
+    return shown | {f"no lldp: {name}": words([of_unreadable(name)]) for name in UNREADABLE}

@@ -14,6 +14,8 @@ from clustergen.hardware.check import check_infiniband
 from clustergen.hardware.findings import Report
 from strategies.fabric_faults import FAULTS, UNNAMED
 from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
+from strategies.findings import report_words
+from strategies.reviewed import expected
 
 RACKS = """\
 racks:
@@ -70,15 +72,19 @@ def test_a_fault_on_a_leaf_that_rails_share_is_found(other: int | None, code: st
     assert words in messages(report)
 
 
+def of_fault(name: str) -> Report:
+    net = right().copy()
+    FAULTS[name][0](net)
+    return check(net)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found_and_nothing_else(name: str) -> None:
-    plant, code, words = FAULTS[name]
-    net = right().copy()
-    plant(net)
-    report = check(net)
+    _, code, words = FAULTS[name]
+    report = of_fault(name)
     assert [group.code for group in report.groups] == [code]
     assert words in messages(report)
-    assert all(one.hint for one in report.diagnostics())
+    assert report_words(report) == expected("cabling")[f"plan: {name}"]
 
 
 def test_a_finding_names_rack_unit_and_port() -> None:
@@ -143,25 +149,44 @@ def test_two_nodes_to_a_port_by_splitter_cables() -> None:
     assert group.code == "cable-missing"
 
 
-def test_many_of_a_kind_are_counted_and_listed() -> None:
+def many_faults() -> Report:
+    """Two of each kind, so that headlines count them."""
     net = right().copy()
-    for leaf in ("leaf01-r0", "leaf02-r3"):
+    for name in ("cable-crossed", "crossed nodes"):
+        FAULTS[name][0](net)
+    for number, host in enumerate(("gpu0011", "gpu0012", "gpu0033", "gpu0034")):  # on another leaf, in another port
+        net.cut((f"{host} mlx5_0", 1))
+        net.join((f"{host} mlx5_0", 1), ("leaf02-r0", 27 + number))
+    for number, host in enumerate(("gpu0009", "gpu0010")):
+        adapters = net.adapters_of(host)
+        net.exchange((adapters[0], 1), (adapters[3], 1))
+        net.rename({adapters[5]: f"{UNNAMED} {host}"})
+        net.cut((adapters[6], 1))
+        for adapter in net.adapters_of(f"gpu002{number}"):
+            net.cut((adapter, 1))
+        net.join((f"head mlx5_{number}", 1), ("leaf02-r1", 28 + number))
+        net.join((f"ufm{number} mlx5_0", 1), ("leaf02-r7", 28 + number))
+        net.switches[f"gateway{number}"] = 40
+        net.join((f"gateway{number}", 1), ("leaf02-r6", 28 + number))
+    for leaf in ("leaf01-r4", "leaf02-r3"):
         for port in (33, 34, 35):
             net.cut((leaf, port))
-    (group,) = check(net).groups
-    assert group.headline == "6 of 512 uplinks are missing on 2 of 16 switches"
-    assert len(group.items) == 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("code", ["cable-slow"])
-def test_a_link_below_its_rate(code: str) -> None:
-    net = right().copy()
     net.rates = {("leaf01-r0", 1): "1xNDR", ("leaf01-r0", 40): "4xHDR"}
-    (group,) = check(net).groups
-    assert group.code == code
-    assert group.headline == "2 of 832 links are slower than planned"
-    assert "runs at 1xNDR, 100 Gb/s, instead of 400 Gb/s" in messages(check(net))
+    return check(net)
+
+
+def two_switches() -> Report:
+    net = right().copy()
+    for name in ("spine03", "leaf01-r5"):
+        net.remove(name)
+    return check(net)
+
+
+def test_many_of_a_kind_are_counted_and_listed() -> None:
+    report = many_faults()
+    assert [group.code for group in report.groups if not group.headline] == []
+    assert report_words(report) == expected("cabling")["plan: many"]
+    assert report_words(two_switches()) == expected("cabling")["plan: two switches"]
 
 
 def other_names(net: Net) -> dict[str, str]:
@@ -178,13 +203,21 @@ def test_switches_with_their_own_names_are_recognised_by_what_is_linked() -> Non
     assert "24 of 24 switches of the plan recognised: 24 by what they are linked with" in report.remarks[-1]
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "switch-unplanned"])
-def test_faults_are_found_whatever_the_switches_are_called(name: str) -> None:
-    plant, code, _ = FAULTS[name]
+def of_renamed(name: str) -> Report:
     net = right().copy()
-    plant(net)
+    FAULTS[name][0](net)
     net.rename(other_names(net))
-    assert [group.code for group in check(net).groups] == [code]
+    return check(net)
+
+
+RENAMED = [name for name in FAULTS if name != "switch-unplanned"]
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_faults_are_found_whatever_the_switches_are_called(name: str) -> None:
+    report = of_renamed(name)
+    assert [group.code for group in report.groups] == [FAULTS[name][1]]
+    assert report_words(report) == expected("cabling")[f"other names: {name}"]
 
 
 def test_managed_switches_are_recognised_by_name() -> None:
@@ -222,21 +255,32 @@ def test_a_node_without_names_is_not_missing() -> None:
     assert len(group.items) == 8
 
 
-@pytest.mark.parametrize("code", ["fabric-mismatch"])
-def test_the_fabric_of_another_cluster_is_compared_with_itself(code: str) -> None:
+def other_cluster() -> Report:
     net = right().copy()
     net.rename({name: f"other{name}" for name in (*net.adapters, *net.switches)})
     net.cut(("otherleaf01-r0", 33))
-    assert [group.code for group in check(net).groups] == [code, "bundle-uneven"]
+    return check(net)
+
+
+@pytest.mark.parametrize("code", ["fabric-mismatch"])
+def test_the_fabric_of_another_cluster_is_compared_with_itself(code: str) -> None:
+    report = other_cluster()
+    assert [group.code for group in report.groups] == [code, "bundle-uneven"]
+    assert report_words(report) == expected("cabling")["plan: another cluster"]
+
+
+def two_machines() -> Report:
+    net = right().copy()
+    net.join(("gpu0001 mlx5_0 ", 1), ("leaf02-r0", 30))
+    text = net.discovered().replace('"gpu0001 mlx5_0 "', '"gpu0001 mlx5_0"')
+    return check_infiniband(pod(), text.encode(), "fabric.txt")
 
 
 @pytest.mark.parametrize("code", ["adapter-twice"])
 def test_two_machines_of_one_name(code: str) -> None:
-    net = right().copy()
-    net.join(("gpu0001 mlx5_0 ", 1), ("leaf02-r0", 30))
-    text = net.discovered().replace('"gpu0001 mlx5_0 "', '"gpu0001 mlx5_0"')
-    report = check_infiniband(pod(), text.encode(), "fabric.txt")
+    report = two_machines()
     assert code in [group.code for group in report.groups]
+    assert report_words(report) == expected("cabling")["plan: two machines"]
 
 
 @pytest.mark.parametrize("code", ["discovery-incomplete"])
@@ -247,17 +291,36 @@ def test_rows_after_the_cut_of_a_file_are_not_missing(code: str) -> None:
     assert not [group for group in report.groups if "missing" in group.code]
 
 
-@pytest.mark.parametrize(
-    ("code", "spoilt"),
-    [
-        ("discovery-unreadable", lambda text: ""),
-        ("discovery-line-unknown", lambda text: text + "ibwarn: timeout\n"),
-        ("discovery-contradiction", lambda text: text.replace("[33]\t", "[32]\t", 1)),
-    ],
-)
-def test_errors_of_the_file_are_reported(code: str, spoilt: Callable[[str], str]) -> None:
-    report = check_infiniband(pod(), spoilt(right().discovered()).encode(), "fabric.txt")
+SPOILT: dict[str, Callable[[str], str]] = {
+    "discovery-unreadable": lambda text: "",
+    "discovery-line-unknown": lambda text: text + "ibwarn: timeout\n",
+    "discovery-contradiction": lambda text: text.replace("[33]\t", "[32]\t", 1),
+}
+
+
+def of_spoilt(code: str) -> Report:
+    return check_infiniband(pod(), SPOILT[code](right().discovered()).encode(), "fabric.txt")
+
+
+@pytest.mark.parametrize("code", SPOILT)
+def test_errors_of_the_file_are_reported(code: str) -> None:
+    report = of_spoilt(code)
     assert code in [one.code for one in report.reading]
+    assert report_words(report) == expected("cabling")[f"file: {code}"]
+
+
+def rows() -> dict[str, str]:
+    """Those of fixtures/reviewed/cabling.txt that this module compares."""
+    reports = {
+        **{f"plan: {name}": of_fault(name) for name in FAULTS},
+        **{f"other names: {name}": of_renamed(name) for name in RENAMED},
+        **{f"file: {code}": of_spoilt(code) for code in SPOILT},
+        "plan: many": many_faults(),
+        "plan: two switches": two_switches(),
+        "plan: another cluster": other_cluster(),
+        "plan: two machines": two_machines(),
+    }
+    return {name: report_words(report) for name, report in reports.items()}
 
 
 def test_every_code_of_a_cabling_has_a_fault_that_shows_it() -> None:

@@ -8,10 +8,12 @@ from functools import cache
 import pytest
 
 from clustergen.hardware import ibnetdiscover
-from clustergen.hardware.findings import Group
+from clustergen.hardware.findings import Group, Report
 from clustergen.hardware.symmetry import Symmetry
 from strategies.fabric_faults import UNNAMED
 from strategies.fabric_nets import Net
+from strategies.findings import report_words
+from strategies.reviewed import expected
 
 RAILS = 4
 
@@ -79,14 +81,42 @@ FAULTS: dict[str, tuple[Callable[[Net], object], str, str]] = {
 }  # fmt: skip
 
 
+def of_fault(name: str) -> Report:
+    net = pods().copy()
+    FAULTS[name][0](net)
+    return Report("fabric.txt", (), tuple(groups(net)), ())
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_found_and_nothing_else(name: str) -> None:
-    plant, code, words = FAULTS[name]
-    net = pods().copy()
-    plant(net)
-    (group,) = groups(net)
+    _, code, words = FAULTS[name]
+    report = of_fault(name)
+    (group,) = report.groups
     assert group.code == code
     assert words in group.headline + "".join(item.message for item in group.items)
+    assert report_words(report) == expected("cabling")[f"itself: {name}"]
+
+
+def two_of_each() -> Report:
+    net = pods(2).copy()
+    _uplinks(net)
+    for node in ("gpu01", "gpu11"):
+        net.exchange((f"{node} HCA-2", 1), (f"{node} HCA-4", 1))
+        net.cut((f"{node[:4]}4 HCA-1", 1))
+        net.rates[f"{node[:4]}3 HCA-1", 1] = "1xNDR"
+        net.rename({f"{node[:4]}5 HCA-1": f"{UNNAMED} {node}"})
+    net.cut(("core1", 3))
+    return Report("fabric.txt", (), tuple(groups(net)), ())
+
+
+def test_two_of_each_are_counted() -> None:
+    assert report_words(two_of_each()) == expected("cabling")["itself: many"]
+
+
+def rows() -> dict[str, str]:
+    """Those of fixtures/reviewed/cabling.txt that this module compares."""
+    reports = {**{f"itself: {name}": of_fault(name) for name in FAULTS}, "itself: many": two_of_each()}
+    return {name: report_words(report) for name, report in reports.items()}
 
 
 def test_uplinks_of_spines() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from clustergen.compile import validate
 from clustergen.diagnostics import Diagnostic
+from clustergen.hardware.findings import Report
 from strategies.reviewed import expected
 
 TINY = """\
@@ -64,6 +66,20 @@ def words(diagnostics: list[Diagnostic]) -> str:
         f"{one.severity} {one.code}: {one.message}" + (f" | {one.hint}" if one.hint else "") for one in diagnostics
     ]
     return "".join(f"{line}\n" for line in lines) or "nothing\n"
+
+
+def placed_words(diagnostics: Iterable[Diagnostic]) -> str:
+    """The same with the line of each, 0 where it has none."""
+    return "".join(f"{one.place.line if one.place else 0} {words([one])}" for one in diagnostics)
+
+
+def report_words(report: Report) -> str:
+    """All that a comparison of a fabric says: what it read, each group with its items and their lines, what is right."""
+    lines = [placed_words(report.reading)]
+    for group in report.groups:
+        lines.append(f"{group.code}: {group.headline} | {group.hint}\n")
+        lines += [f"  {item.line} {item.message}\n" for item in group.items]
+    return "".join(lines) + "".join(f"{line}\n" for line in (*report.remarks, report.agreement))
 
 
 def reviewed_findings(table: str, name: str, text: str) -> list[tuple[str, str]]:

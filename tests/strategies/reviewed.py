@@ -27,6 +27,7 @@ def write(table: str, texts: Mapping[str, str]) -> None:
 
 
 def main() -> None:
+    from hardware import test_ibnetdiscover, test_lldp, test_plan_check, test_symmetry
     from rules import test_fabric, test_hardware, test_names_and_addresses, test_partitions
     from strategies import lint_sites, mistakes, reviewed_outputs, service_manifests, slurm_manifests
     from strategies.findings import diagnosed, words
@@ -41,6 +42,8 @@ def main() -> None:
         "slurm": slurm_manifests.WRONG,
     }.items():
         write(table, {name: words(diagnosed(text)) for name, (text, _) in rows.items()})
+    of_fabrics = (test_plan_check, test_symmetry, test_ibnetdiscover, test_lldp)
+    write("cabling", {name: text for module in of_fabrics for name, text in module.rows().items()})
     of_clusters = {title: text for name in mistakes.MANIFESTS for title, text in mistakes.findings(name).items()}
     write("mistakes", of_clusters | mistakes.odd_findings())
     reviewed_outputs.write()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from clustergen.catalogue.hardware import link_rates
 from clustergen.diagnostics import Diagnostic, Place, quote
+from clustergen.diagnostics.words import counted
 from clustergen.hardware.model import ADAPTER, ROUTER, SWITCH, Device, End, Facts, Link
 
 MOST_BYTES = 32 << 20
@@ -168,9 +169,9 @@ class _Reader:
 
     def _diagnose(self, undescribed: set[str]) -> None:
         if undescribed:
-            kinds = [("S", "switches"), ("H", "adapters"), ("R", "routers")]
+            kinds = (("S", "switch"), ("H", "adapter"), ("R", "router"))
             counts = [(sum(1 for device in undescribed if device[0] == first), what) for first, what in kinds]
-            missing = " and ".join(f"{count:,} {what}" for count, what in counts if count)
+            missing = " and ".join(counted(count, what) for count, what in counts if count)
             message = f"the file has no section for {missing} that it mentions: it is cut off, or a part of the output"
             self.diagnostics.append(Diagnostic.of("discovery-incomplete", Place(self.file), message, _AGAIN))
         if self.unknown_count:
