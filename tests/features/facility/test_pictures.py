@@ -13,7 +13,7 @@ import pytest
 
 from clustergen import compile as compiler
 from clustergen.facility.cabling import cables
-from clustergen.features.facility.drawing import BOLD, fitted, width
+from clustergen.features.facility.drawing import BOLD, SIZES, fitted, width
 from clustergen.features.facility.elevations import MOST_RACKS, elevations
 from clustergen.hostlist import expand
 from clustergen.render.build import Builder
@@ -153,16 +153,31 @@ def test_names_stay_in_their_boxes(name, tmp_path):
     assert box.findtext(f"{SVG_NAME}title", "").startswith(f"{name}: ")
     texts = {text.get("class"): text for text in box.iterfind(f"{SVG_NAME}text")}
     start, end = texts["name"], texts["value"]
-    right = float(end.get("x", 0)) - width(end.text or "", 9)
-    assert float(start.get("x", 0)) + width(start.text or "", 10 * BOLD) <= right
+    right = float(end.get("x", 0)) - width(end.text or "", "value")
+    assert float(start.get("x", 0)) + width(start.text or "", "name") <= right
     assert (start.text == name) == (name == "node1")
+
+
+@pytest.mark.parametrize("template", ["racks", "network"])
+def test_texts_are_as_large_as_the_style_sheet_makes_them(template):
+    source = (ROOT / f"templates/tree/facility/{template}.svg.j2").read_text(encoding="utf-8")
+    source += (ROOT / "templates/include/picture.svg.j2").read_text(encoding="utf-8")
+    plain = float(re.search(r"text \{.* font-size: (\d+)px;", source)[1])  # type: ignore[index]
+    sizes = dict.fromkeys(re.findall(r"\.(value|model) ", source), plain)
+    for kinds, size, bold in re.findall(
+        r"^ +(\.[\w, .]+) \{ font-size: (\d+)px;( font-weight: 600;)?", source, re.MULTILINE
+    ):
+        sizes |= {kind.strip(" ."): int(size) * (BOLD if bold else 1) for kind in kinds.split(",")}
+    assert len(sizes) > 5
+    assert {kind: SIZES[kind] for kind in sizes} == sizes
+    assert SIZES[""] == SIZES["model"] == plain
 
 
 @pytest.mark.parametrize("room", [0, 20, 60, 200])
 @pytest.mark.parametrize("text", [LONG, "leaf01-r0", "一" * 40, ""])
 def test_fitted_text_is_no_wider_than_its_room(text, room):
-    cut = fitted(text, room, 10)
-    assert width(cut, 10) <= max(room, 10)
+    cut = fitted(text, room, "note")
+    assert width(cut, "note") <= max(room, 11)
     assert cut == text or "…" in cut
 
 

@@ -30,6 +30,20 @@ ROLES = {
 BOLD = 1.12
 """Width of bold text to that of plain text."""
 
+SIZES = {
+    "": 9,
+    "value": 9,
+    "model": 9,
+    "name": 10 * BOLD,
+    "key": 11,
+    "note": 11,
+    "over": 11,
+    "rack": 13 * BOLD,
+    "tier": 13 * BOLD,
+    "heading": 15 * BOLD,
+}
+"""Class of a text → its size in the style sheet, that of bold text by its width."""
+
 _NARROWEST = 0.42  # of these, in em
 _NARROW = frozenset("fijlrtI.,:;'|!()[]- ")
 _WIDE = {"w": 0.82, "M": 0.87, "m": 0.98, "W": 1.0, "@": 1.0, "%": 0.95, "×": 0.84, "…": 1.0}
@@ -56,9 +70,9 @@ class Swatch:
     y: int
 
 
-def width(text: str, size: float) -> float:
-    """An upper estimate of the width of a text in a sans-serif font of that size."""
-    return size * sum(map(_em, text))
+def width(text: str, kind: str) -> float:
+    """An upper estimate of the width of a text of a class in a sans-serif font."""
+    return SIZES[kind] * sum(map(_em, text))
 
 
 def _em(sign: str) -> float:
@@ -71,12 +85,12 @@ def _em(sign: str) -> float:
     return 0.76 if sign in "DGHNOQU" else 0.7 if sign.isupper() else 0.64
 
 
-def fitted(text: str, room: float, size: float) -> str:
+def fitted(text: str, room: float, kind: str) -> str:
     """The text, with an ellipsis in its middle where it is wider than `room`: host names differ at their ends."""
-    if width(text, size) <= room:
+    if width(text, kind) <= room:
         return text
-    kept = min(len(text) - 1, int(room / (_NARROWEST * size)))
-    while kept and width(text[: kept // 2] + "…" + text[len(text) - (kept - kept // 2) :], size) > room:
+    kept = min(len(text) - 1, int(room / (_NARROWEST * SIZES[kind])))
+    while kept and width(text[: kept // 2] + "…" + text[len(text) - (kept - kept // 2) :], kind) > room:
         kept -= 1
     return text[: kept // 2] + "…" + text[len(text) - (kept - kept // 2) :]
 
@@ -98,7 +112,7 @@ def legend(used: Iterable[str], y: int, right: int) -> tuple[tuple[Swatch, ...],
     present = set(used)
     x, top, swatches = MARGIN, y, []
     for role in (role for role in ROLES if role in present):
-        wide = _SWATCH + round(width(ROLES[role], 11)) + 16
+        wide = _SWATCH + round(width(ROLES[role], "key")) + 16
         if x + wide > right and x > MARGIN:
             x, top = MARGIN, top + 18
         swatches.append(Swatch(role, ROLES[role], x, top))
@@ -106,9 +120,9 @@ def legend(used: Iterable[str], y: int, right: int) -> tuple[tuple[Swatch, ...],
     return tuple(swatches), top + 18 - y if swatches else 0
 
 
-def lines(texts: Iterable[tuple[str, str]], x: int, y: int, step: int, room: float, size: float) -> Iterator[Text]:
+def lines(texts: Iterable[tuple[str, str]], x: int, y: int, step: int, room: float) -> Iterator[Text]:
     """Texts with their kinds one below the other, each fitted to `room`; empty ones take no line."""
     for text, kind in texts:
         if text:
-            yield Text(x, y, fitted(text, room, size), kind)
+            yield Text(x, y, fitted(text, room, kind), kind)
             y += step

@@ -14,7 +14,7 @@ from clustergen.diagnostics.words import counted
 from clustergen.facility.model import Device, Fixture, Place
 from clustergen.facility.placement import fixtures
 from clustergen.facility.power import Load, rack_loads
-from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, fitted, legend, lines, roles, width
+from clustergen.features.facility.drawing import MARGIN, Swatch, Text, fitted, legend, lines, roles, width
 from clustergen.hostlist import compress, expand
 from clustergen.records import record
 from clustergen.render.views.tables import marked
@@ -31,7 +31,6 @@ _MOST_FEEDS = 3  # lines
 _LISTED = 6  # lines below a rack
 _LEAST_WIDTH = 420
 _SHOWN = frozenset({"power", "height"})
-_NAME, _WORDS = 10 * BOLD, 9  # sizes of texts in a device, as in the style sheet
 
 
 @record
@@ -150,7 +149,7 @@ def _picture(
     return Elevation(
         title=f"{cluster}: {where}{words} {names}",
         desc=" ".join(_sentence(rack, contents[rack.name]) for rack in racks),
-        heading=fitted(f"{cluster} · {f'row {row} · ' if row else ''}{words} {names}", right - 2 * MARGIN, 15 * BOLD),
+        heading=fitted(f"{cluster} · {f'row {row} · ' if row else ''}{words} {names}", right - 2 * MARGIN, "heading"),
         width=right,
         height=max(floor, below) + MARGIN,
         rack_width=RACK,
@@ -198,11 +197,11 @@ def _rack(rack: Rack, x: int, floor: int, contents: _Contents, role_of: Mapping[
     texts = [(load, kind), *((feed, "note") for feed in _feeds(rack))]
     head = _head_height(rack)
     heading = [
-        Text(0, 11 - head, fitted(rack.name, RACK, 13 * BOLD), "rack"),
-        *lines(texts, 0, 26 - head, _HEAD_LINE, RACK, 11),
+        Text(0, 11 - head, fitted(rack.name, RACK, "rack"), "rack"),
+        *lines(texts, 0, 26 - head, _HEAD_LINE, RACK),
     ]
     boxes = [_box(rack, one, place, _role(one, role_of), contents.order) for one, place in contents.standing]
-    foot = lines(_below(units, contents), x, floor + 17, 14, RACK, 10)
+    foot = lines(_below(units, contents), x, floor + 17, 14, RACK)
     return RackDrawing(
         name=rack.name,
         units=units,
@@ -270,8 +269,8 @@ def _box(rack: Rack, one: Device | Fixture, place: Place, role: str, order: Mapp
     power = marked(power_text(one.watts), "power" in one.unconfirmed)
     words = f"supplies {power}" if one.kind == "shelf" else power
     right = DEVICE - 6
-    room = right - 10 - width(words, _WORDS) - 6
-    texts = (Text(right, 11, words, "value"), Text(10, 11, fitted(one.name, room, _NAME), "name"))
+    room = right - 10 - width(words, "value") - 6
+    texts = (Text(right, 11, words, "value"), Text(10, 11, fitted(one.name, room, "name"), "name"))
     return DeviceBox(role, top, UNIT, f"{one.name}: {one.title}, U{place.unit}, {words}", texts)
 
 
@@ -299,18 +298,18 @@ def _words(device: Device, height: int, name: str) -> Iterator[Text]:
     """Name and watts on one line, with the model between both or below; watts go below too beside a long name."""
     power = _power(device) if device.power_w is not None else "? W"
     left, right = 10, DEVICE - 6
-    room = right - left - width(name, _NAME) - 6
+    room = right - left - width(name, "name") - 6
     about, below, y = power, device.title, height // 2 - 2
     if height == UNIT:
         wordings = [f"{device.title} · {power}", *([device.title] if device.power_w is None else [])]
-        about, below, y = next((text for text in wordings if width(text, _WORDS) <= room), power), "", 11
-    elif width(power, _WORDS) > room:
+        about, below, y = next((text for text in wordings if width(text, "value") <= room), power), "", 11
+    elif width(power, "value") > room:
         about, below = "", f"{device.title} · {power}"
     if about:
-        room = right - left - width(about, _WORDS) - 6
+        room = right - left - width(about, "value") - 6
         yield Text(right, y, about, "value")
     else:
         room = right - left
-    yield Text(left, y, fitted(name, room, _NAME), "name")
+    yield Text(left, y, fitted(name, room, "name"), "name")
     if below:
-        yield Text(left, y + 12, fitted(below, right - left, _WORDS), "model")
+        yield Text(left, y + 12, fitted(below, right - left, "model"), "model")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clustergen.catalogue.hardware import switch as switch_model
 from clustergen.cluster.model import Cluster, Switch
 from clustergen.diagnostics.words import counted
-from clustergen.features.facility.drawing import BOLD, MARGIN, Text, fitted, lines, roles
+from clustergen.features.facility.drawing import MARGIN, Text, fitted, lines, roles
 from clustergen.features.facility.network_graph import REST, Box, NetworkGraph, Unit
 from clustergen.records import record
 from clustergen.render.views.diagram import shortened
@@ -95,7 +95,7 @@ class Layout:
         title = counted(len(switches), name).partition(" ")[2].capitalize()
         rows = [(title, "tier"), *((f"{count} × {model or 'unknown'}", "note") for model, count in models.items())]
         rows = rows[:_CAPTION_LINES]
-        self.captions += lines(rows, MARGIN, y + 31 - 7 * len(rows), 15, _GUTTER - MARGIN - 12, 11)
+        self.captions += lines(rows, MARGIN, y + 31 - 7 * len(rows), 15, _GUTTER - MARGIN - 12)
 
     def _tier(self, number: int, y: int) -> None:
         tier = self._graph.tiers[number - 1]
@@ -196,7 +196,7 @@ class Layout:
         start = (area.height - _LINE * len(kept)) // 2 + 10
         texts = []
         for row, (text, kind) in enumerate(kept):
-            line = fitted(text, area.width - _PADDING, 10 * BOLD if kind else 9)
+            line = fitted(text, area.width - _PADDING, kind)
             texts.append(Text(area.width // 2 + 2, start + _LINE * row, line, f"{kind} middle".strip()))
         self.boxes[key] = DrawnBox(
             classes=classes, wire=wire, **area._asdict(), is_stack=is_stack, title=title, texts=tuple(texts)
@@ -205,7 +205,7 @@ class Layout:
 
 def _cut(name: str, wide: int) -> bool:
     """True if a name does not fit into a box."""
-    return fitted(name, wide - _PADDING, 10 * BOLD) != name
+    return fitted(name, wide - _PADDING, "name") != name
 
 
 def tier_name(number: int) -> str:

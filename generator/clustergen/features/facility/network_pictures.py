@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from clustergen.cluster.model import Cluster, once_per_cluster
 from clustergen.diagnostics.words import counted
 from clustergen.facility.placement import switches_of
-from clustergen.features.facility.drawing import BOLD, MARGIN, Swatch, Text, fitted
+from clustergen.features.facility.drawing import MARGIN, Swatch, Text, fitted
 from clustergen.features.facility.network_graph import NetworkGraph, network_graph
 from clustergen.features.facility.network_layout import NODE_GAP, DrawnBox, Layout, tier_name
 from clustergen.records import record
@@ -58,15 +58,15 @@ def _picture(cluster: Cluster, network: str, graph: NetworkGraph) -> NetworkPict
     layout = Layout(cluster, network, graph)
     title, summary = _TITLES[network], _summary(cluster, network, graph)
     room, bottom = layout.width - 2 * MARGIN, layout.bottom
-    texts = [Text(MARGIN, 48, fitted(summary, room, 11), "note"), *layout.captions, *_labels(layout, graph)]
+    texts = [Text(MARGIN, 48, fitted(summary, room, "note"), "note"), *layout.captions, *_labels(layout, graph)]
     if graph.unconnected:
         bottom += 22
         names = f"not connected: {shortened(graph.unconnected)}"
-        texts.append(Text(MARGIN, bottom, fitted(names, room, 11), "note"))
+        texts.append(Text(MARGIN, bottom, fitted(names, room, "note"), "note"))
     return NetworkPicture(
         title=f"{cluster.name}: {title}",
         desc=" ".join([f"{summary}.", *_sentences(graph)]),
-        heading=fitted(f"{cluster.name} · {title}", room, 15 * BOLD),
+        heading=fitted(f"{cluster.name} · {title}", room, "heading"),
         width=layout.width,
         height=bottom + MARGIN,
         legend=(),
