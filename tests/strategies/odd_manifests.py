@@ -159,6 +159,52 @@ host: {sysctl: [vm.swappiness=1], nofile: 1,048,576, memlock: Unlimited, hugepag
 gpu: {driver: 570, mig_plans: {all: [1g.10gb, 1g.10gb], half: {1g.10gb: 3}}}
 user_guide: "yes"
 """,
+    "names that are free": _TINY.replace("{cidr: 10.0.0.0/24, domain: cluster.local}", """\
+{cidr: 10.0.0.0/24, configure: true, interface: bond0, bond: {mode: active-backup, ports: [eno1, eno9]}}
+  storage: {cidr: 10.2.0.0/24, configure: true}
+  fabric: {type: ethernet, rate: 100Gb/s, cidr: 10.1.0.0/24}""").replace("{system: dgx-h100}","""\
+{os: rocky-9, nics: [{device: mlx5_0, interface: eno1, network: management}, {device: mlx5_1, interface: eno2, network: management}]}
+  s: {os: rocky-9, system: ws-2xa6000}""").replace("nodes:\n","nodes:\n  - {name: \"s[1-2]\", type: s}\n").replace("roles: [slurm-controller, slurm-accounting, monitoring]","roles: [slurm-accounting]")+"""\
+  power_saving: {suspend_time: 1h, except_nodes: t9}
+  topology: {plugin: block, blocks: {b1: "t[1-3],t2", b2: "t[1-2],t4"}}
+  accounts: {a: {options: {MaxJobs: many, MaxSubmitPA: x, MaxWallDurationPerJob: soon}}}
+  qos: {low: {preempt_mode: suspend, options: {MaxTRESRunMinsPA: cpu=1, LimitFactor: x, GraceTime: soon}}}
+  partitions: {batch: {nodes: all, default: true, allow_qos: [low]}}
+environment: {cudnn: "9.8", nccl: "2.27"}
+notebooks: {partitions: [batchh, batch], job_qos: high, group: none}
+nccl: {version: "2.99", env: {NCCL_NEWEST: 1, UCX_TLS: all, NCCL_IB_TIMEOUT: 99}}
+ucx: {env: {NCCL_DEBUG: x, UCX_TLX: y}}
+user_guide: {partition: nobody}
+provisioning: {engine: warewulf, images: {tiny-x: rocky-9}}
+""",
+    "servers of two": _TINY.replace("nodes:\n","""nodes:
+  - {name: "o[1-2]", type: service, roles: []}
+  - {name: o3, type: service, roles: [nfs-server]}
+""")+"""\
+  options: {HealthCheckInterval: 9, HealthCheckProgram: /x, SwitchType: switch/nvidia_imex}
+  partitions: {batch: {nodes: all}}
+health: {nhc: true}
+storage:
+  a: {type: nfs, path: /a, mount: /a, server: 10.0.0.50, failover: {servers: "o[1-2]", directory: /srv/a, device: /dev/mapper/a}, clients: [nfs-server]}
+  b: {type: nfs, path: /b, mount: /b, server: 10.0.0.51, failover: {servers: "o[2-3]", directory: /srv/b, device: /dev/mapper/b}}
+  c: {type: beegfs, version: "8.2", mount: /c, mgmtd: o1, rdma: true, quotas: [{user: a, space: 1TiB}], servers: {management: o1, metadata: o2, storage: o9, storage_directories: [/d]}}
+  d: {type: beegfs, version: "8.2", mount: /d, mgmtd: o2, servers: {management: o1, metadata: o2, storage: o3, storage_directories: [/d]}}
+user_guide: {partition: nobody}
+""",
+    "drivers": _TINY.replace("{system: dgx-h100}","""{system: gb200-nvl72-compute-tray, gpus: {mig: half}}
+  u: {system: ws-2xa6000, gpus: {driver: "450"}}
+  v: {system: dgx-a100, gpus: {kernel_modules: open}}
+  w: {system: dgx-b200, gpus: {kernel_modules: proprietary}}""").replace("nodes:\n","""nodes:
+  - {name: u1, type: u}
+  - {name: v1, type: v}
+  - {name: w1, type: w}
+""")+"""\
+  build: distribution
+  partitions: {batch: {nodes: all}}
+gpu: {driver: "470", mig_plans: {half: {profiles: {1g.10gb: 3}}}}
+racks: {r1: {nodes: "t[1-4],v1"}}
+notebooks: {group: jupyter}
+""",
     **{
         f"YAML with {title}": _TINY + text
         for title, text in {
@@ -191,6 +237,35 @@ user_guide: "yes"
 }  # fmt: skip
 
 RENDERED = {
+    "long names": """\
+name: a-cluster-with-a-name-that-is-as-long-as-one-may-be
+os: debian-13
+networks:
+  management: {cidr: 10.0.0.0/16, domain: a-department.of-a-large-institute.example.org, plan: {leaf: sn2201}}
+  fabric: {type: infiniband, rate: NDR, cidr: 10.1.0.0/16, plan: {leaf: qm9700, racks: "the-rack-with-a-long-name-[1-3]"}}
+node_types:
+  a-type-of-nodes-with-a-long-name: {system: dgx-h100}
+  another-type-of-nodes-with-a-long-name: {system: dgx-h200}
+nodes:
+  - {name: a-head-node-with-a-name-that-fills-its-box, type: service, address: 10.0.255.1, roles: [slurm-controller, slurm-accounting, monitoring, login]}
+  - {name: "a-compute-node-of-the-first-type-[001-012]", type: a-type-of-nodes-with-a-long-name, address: "10.0.0.[1-12]", addresses: {fabric: "10.1.0.[1-12]"}}
+  - {name: "b-compute-node-of-the-other-type-[001-003]", type: another-type-of-nodes-with-a-long-name, address: "10.0.1.[1-3]", addresses: {fabric: "10.1.1.[1-3]"}}
+racks:
+  the-rack-with-a-long-name-1: {nodes: "a-head-node-with-a-name-that-fills-its-box,a-compute-node-of-the-first-type-[001-004]", row: the-first-row, circuits: [{volts: 400, amps: 63, count: 2}, {volts: 230, amps: 16, count: 1}, {volts: 230, amps: 32, count: 1}, {volts: 400, amps: 16, count: 3}]}
+  the-rack-with-a-long-name-2: {nodes: "a-compute-node-of-the-first-type-[005-009]", row: the-first-row, units: 24, circuits: [{volts: 400, amps: 32, count: 2}]}
+  the-rack-with-a-long-name-3: {nodes: "a-compute-node-of-the-first-type-[010-012],b-compute-node-of-the-other-type-[001-003]", row: the-first-row, circuits: [{volts: 400, amps: 63, count: 2}]}
+slurm:
+  version: "24.11"
+  partitions:
+    a-partition-with-a-long-name: {nodes: all, default: true, max_time: 10-12:30:15}
+    the-other-partition: {nodes: "b-compute-node-of-the-other-type-[001-003]", max_time: 90}
+  qos: {a-quality-with-a-long-name: {priority: 1000, max_wall: 1-12}}
+  accounts: {an-account-with-a-long-name: {users: [a-user-with-a-long-name], qos: [a-quality-with-a-long-name, normal]}}
+storage:
+  a-file-system-with-a-long-name: {type: nfs, server: a-server-with-a-long-name.example.org, path: /export/a/directory/with/a/long/name, mount: /mnt/a/directory/with/a/long/name}
+monitoring: {receivers: {a-receiver-with-a-long-name: {email: a-person-with-a-long-name@example.org}}}
+user_guide: {}
+""",
     "metrics of Slurm itself": _TINY.replace(
         '"24.11"\n', '"26.05"\n  build: schedmd\n  partitions: {batch: {nodes: all, default: true}}\n  accounts: {}\n'
     ).replace(", ntp", "")
