@@ -332,6 +332,15 @@ def test_slurmd_waits_for_the_switches_where_they_are(tmp_path: Path) -> None:
     assert "nvidia-fabricmanager" not in text_of(with_gpus(tmp_path), "c1", drop_in)
 
 
+def test_a_board_with_a_missing_gpu_keeps_its_switches(tmp_path: Path) -> None:
+    """CUDA does not start on a GPU of NVSwitches without Fabric Manager, however many the board has."""
+    drop_in = f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf"
+    for gpus, is_managed in (({"count": 7}, True), ({"count": 7, "nvlink": False}, False)):
+        tree = tree_of(manifest(node_types={"gpu": {"system": "dgx-h100", "gpus": gpus}}), tmp_path)
+        assert ("nvidia-fabricmanager.service" in text_of(tree, "c1", drop_in)) is is_managed
+        assert (",nvlink" in text_of(tree, "c1", "/etc/slurm/slurm.conf")) is is_managed
+
+
 def test_without_persistence_and_settings_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
     files = node_files(with_gpus(tmp_path, {"persistence": False}), "c1")
     assert f"{UNITS}/slurmd.service.d/60-clustergen-gpu.conf" not in files
