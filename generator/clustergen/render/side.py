@@ -44,9 +44,10 @@ class Side(Protocol):
 
 @record
 class ManualStep:
-    """A step after `site.yml` that no play of it does. `below`: directory of nodes whose changed files require it, each
-    on its nodes; empty: it is done in one place for all.
+    """A step after `site.yml`, or before it where it `is_first`, that no play of it does. `below`: directory of nodes
+    whose changed files require it, each on its nodes; empty: it is done in one place for all.
     """
 
     text: str
     below: str = ""
+    is_first: bool = False
