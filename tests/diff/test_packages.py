@@ -170,6 +170,17 @@ def test_another_major_release_and_another_protocol_are_no_upgrade_under_the_sam
     assert [change["name"] for change in changes] == ["BeeGFS"] * (kind == "beegfs")
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_lnet_ends_with_its_file(tmp_path: Path, *, replaced: bool) -> None:
+    """lnet.service imports /etc/lnet.conf and does not start without it."""
+    old = storage(tmp_path / "a", FILE_SYSTEMS["lustre"].replace("}", ", lnet: [{name: tcp, interfaces: [eno1]}]}"))
+    new = storage(tmp_path / "b", FILE_SYSTEMS["nfs"]) if replaced else write(tmp_path / "b", ("debian-13", "rocky-9"))
+    _, _, steps = plan(old, new)
+    (last,) = [step.partition(": ")[2] for step in steps if "lnet" in step]
+    turn = "node by node: drain, unmount data.mount, stop and disable lnet.service, resume"
+    assert last == ("stop and disable lnet.service" if replaced else turn)
+
+
 def test_a_second_file_system_is_mounted_without_a_turn(tmp_path: Path) -> None:
     text = FILE_SYSTEMS["beegfs"]
     other = text.replace("/data", "/two").replace("9.9", "9.8")

@@ -11,10 +11,10 @@ from clustergen.records import record
 
 _STOPPED = (
     *("*exporter*", "prometheus*", "*alertmanager*", "grafana*", "alloy*", "nvidia-dcgm*", "nvidia-persistenced*"),
-    *("sssd.service", "beegfs-helperd.service"),
+    *("sssd.service", "beegfs-helperd.service", "lnet.service"),
 )
 """Services that are stopped when no tree has them any more: neither jobs, nor data, nor logins depend on them. The last
-two do not start without the file that goes with them.
+three do not start without the file that goes with them.
 """
 
 

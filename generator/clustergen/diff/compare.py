@@ -357,8 +357,10 @@ def _is_left(file: NodeFile) -> bool:
 
 def _of_removal(file: NodeFile, removed_units: Collection[str]) -> Effect:
     """The effects of a removed file: systemd forgets units and their parts, and no unit is restarted that goes
-    as well.
+    as well, or that is stopped in its turn.
     """
+    if file.effect.kind == "drain" and file.effect.unit in removed_units and not file.target.startswith(_UNITS):
+        return NONE
     if file.effect.unit is None or file.effect.kind not in ("run", "reload", "restart"):
         return file.effect
     if file.target.startswith(_UNITS):

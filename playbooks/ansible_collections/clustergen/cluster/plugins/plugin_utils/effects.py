@@ -103,7 +103,10 @@ class Verdict:
         self.stopped = list(units)
         self.effects = [effect for effect in self.effects if effect.partition(":")[2] not in self.stopped]
         effects = [f"stop:{unit}" for unit in self.stopped]
-        (self.later or self.effects).extend(effects)
+        if self.later:
+            self.later = [effect for effect in self.later if effect.partition(":")[2] not in self.stopped] + effects
+        else:
+            self.effects += effects
 
     def replace(self, effect, reboots):
         """Adds what it takes to replace packages in use: a reboot only where this run may do that."""
