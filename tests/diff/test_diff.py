@@ -139,6 +139,7 @@ def test_hosts_and_groups(tmp_path: Path) -> None:
     assert cluster["worst"] == "drain"
     first = cluster["steps"][0]
     assert (first["hosts"], first["by"]) == ("c4", "ansible-playbook clustergen.cluster.remove -e nodes=c4")
+    assert [step["hosts"] for step in cluster["steps"] if "remove" in (step["by"] or "")] == ["c4"]
 
 
 @pytest.mark.slow

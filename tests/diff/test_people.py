@@ -160,6 +160,34 @@ def test_reasons_that_keep_jobs_are_printed(tmp_path: Path, edit: tuple[str, str
 
 
 @pytest.mark.slow
+def test_a_backup_controller_that_leaves_is_stopped(tmp_path: Path) -> None:
+    """It would take over from a controller that no longer knows it."""
+    storage = "\nstorage:\n  s: {type: nfs, server: 10.0.9.9, path: /s, mount: /s, clients: [slurm-controller]}\n"
+    shared = ("  build:", "  state_location: /s/state\n  build:")
+    backup = "  - {name: spare, type: service, address: 10.0.255.2, roles: [slurm-controller]}\n"
+    one = write(tmp_path / "a", shared, ("slurm:\n", f"{storage.lstrip()}slurm:\n"), ("nodes:\n", f"nodes:\n{backup}"))
+    other = write(tmp_path / "b", shared, ("slurm:\n", f"{storage.lstrip()}slurm:\n"))
+    last = plan_of(one, other)["steps"][-1]
+    assert last["text"] == "stop what runs on the removed nodes, with the old tree"
+    assert (last["hosts"], last["by"]) == ("spare", "ansible-playbook clustergen.cluster.remove -e nodes=spare")
+
+
+@pytest.mark.slow
+def test_nodes_that_power_saving_has_switched_off_are_switched_on_before_it_ends(tmp_path: Path) -> None:
+    """slurmctld calls no program for them afterwards; other values of power saving leave that as it is."""
+    saving = [
+        ("  build:", f"  power_saving: {{command: /usr/bin/off, suspend_time: {time}}}\n  build:")
+        for time in ("10min", "20min")
+    ]
+    old, other = (write(tmp_path / name, edit) for name, edit in zip("ab", saving, strict=True))
+    (step,) = by_hand(plan_of(old, write(tmp_path / "c")))
+    assert step.startswith(
+        "switch on the nodes that slurmctld has switched off, and wait until they are idle: scontrol "
+    )
+    assert by_hand(plan_of(old, other)) == []
+
+
+@pytest.mark.slow
 def test_an_account_that_exists_keeps_its_number(tmp_path: Path) -> None:
     """systemd-sysusers looks at the name alone: without people, new nodes would have another number than the others."""
     cluster = plan_of(write(tmp_path / "a"), write(tmp_path / "b", ("  build:", "  uid: 64040\n  build:")))

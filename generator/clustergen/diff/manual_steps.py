@@ -24,6 +24,7 @@ _GOES_ON = "and apply with cluster_jobs_may_be_lost=true"
 def before(work: Work) -> Iterable[Step]:
     """Steps before applying the tree."""
     removed = set(work.removed)
+    yield from _of_features(work, are_first=True)
     for change in work.changes:
         yield from _of_the_controllers(work, change)
     yield from _numbers(work)
@@ -53,9 +54,7 @@ def before(work: Work) -> Iterable[Step]:
         yield Step(text, work.arrival.without_job, "")
     if work.release:
         yield from _upgrade(work, work.release)
-    drained = [
-        change for change in work.with_kind("drain") if change.kind == "node" and not change.key and change.new is None
-    ]
+    drained = _drained_and_removed(work)
     if drained and removed:
         text = "drain and stop the removed nodes, with the old tree"
         yield Step(text, work.hosts(drained), REMOVE, "remove")
@@ -67,16 +66,17 @@ def before(work: Work) -> Iterable[Step]:
 
 def after(work: Work) -> Iterable[Step]:
     """Steps after applying the tree, for things that it leaves as they are."""
-    for step in work.manual:
-        changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(step.below)]
-        if changed or not step.below:
-            yield Step(step.text, work.hosts(changed) if step.below else None, "")
+    yield from _of_features(work, are_first=False)
     yield from _fitting(work.lost, "take out what Slurm no longer counts", work)
     if work.kept:
         commands = "; ".join(work.kept)
         text = f"delete what the manifest no longer has: {commands}"
         yield Step(text, folded(work.controllers[:1]), "", "commands", commands)
     yield from _abandoned(work, unmounted=False)
+    serving = set(hosts_of(work.hosts(_drained_and_removed(work)) or ""))
+    if hosts := [host for host in work.retired if host not in serving]:
+        # After the others, which may use their file systems until now.
+        yield Step("stop what runs on the removed nodes, with the old tree", folded(hosts), REMOVE, "retire")
     if controllers := [host for host in _moved_controllers(work) if host not in set(work.compute)]:
         yield Step("remove the old address from the machine", folded(controllers), "")
     kept: dict[str, list[str]] = {}
@@ -96,6 +96,19 @@ def after(work: Work) -> Iterable[Step]:
             command = f"scontrol update NodeName={change.name} State=FUTURE"
             text = f"{command}: a node that slurmctld knows keeps its state"
             yield Step(text, folded(work.controllers[:1]), "", "commands", command)
+
+
+def _of_features(work: Work, *, are_first: bool) -> Iterable[Step]:
+    for step in work.manual:
+        changed = [change for change in work.changes if change.kind == "file" and change.file.startswith(step.below)]
+        if step.is_first is are_first and (changed or not step.below):
+            yield Step(step.text, work.hosts(changed) if step.below else None, "")
+
+
+def _drained_and_removed(work: Work) -> list[Change]:
+    """Nodes that slurm.conf no longer has."""
+    drained = work.with_kind("drain")
+    return [change for change in drained if change.kind == "node" and not change.key and change.new is None]
 
 
 def _abandoned(work: Work, *, unmounted: bool) -> Iterable[Step]:

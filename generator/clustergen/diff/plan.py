@@ -176,6 +176,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
         systems=[change for change in changes if change.kind == "system"],
         added=comparison.added,
         removed=comparison.removed,
+        retired=[host for host in comparison.removed if host not in {*renamed, *before.groups.get("cloud", ())}],
         controllers=after.groups.get("slurm_controller", ()),
         accounting=accounting,
         compute=after.groups.get("slurm_compute", ()) if after.release else (),

@@ -13,7 +13,7 @@ from clustergen.render.side import ManualStep
 from clustergen.slurmconf.scalars import hosts_of
 
 REMOVE, UPGRADE = "clustergen.cluster.remove", "clustergen.cluster.upgrade"
-"""Playbooks of their own, run before site.yml."""
+"""Playbooks of their own; UPGRADE runs before site.yml."""
 
 
 @record
@@ -26,7 +26,9 @@ class Step:
     play: str
     """The play of site.yml that does it, or REMOVE, UPGRADE; empty for what stays with people."""
     kind: str = "manual"
-    """A step of steps.tsv, or `manual`, `remove`, `upgrade`; a trial makes manual `commands` and `new-user`."""
+    """A step of steps.tsv, or `manual`, `remove`, `retire`, `upgrade`; a trial makes manual `commands` and
+    `new-user`.
+    """
     what: str | None = None
     """The unit, the packages, the directories or the commands that it is about."""
     parts: tuple[Step, ...] = ()
@@ -102,6 +104,8 @@ class Work:
     """Changes in the machine room."""
     renamed: Mapping[str, str] = {}
     """Previous → new name of machines that keep their address."""
+    retired: Sequence[str] = ()
+    """Removed machines, without renamed ones and nodes of a cloud."""
     gained: Mapping[str, str] = {}
     """Node → hardware that it gets, as `memory: 1024 → 2048 GiB`."""
     lost: Mapping[str, str] = {}
