@@ -19,7 +19,7 @@ class Node:
         self.absent: set[str] = set()
         self.commands: list[str] = []
 
-    def run_command(self, command: list[str]) -> tuple[int, str, str]:
+    def run_command(self, command: list[str], environ_update: object = None) -> tuple[int, str, str]:
         words = command[4:] if command[0] == "timeout" and command[1] == "-k" else command
         match words:
             case ["systemctl", "show", "-p", "LoadState", "--value", unit]:

@@ -29,6 +29,7 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 systemctl daemon-reload
+export SYSTEMCTL_SKIP_SYSV=1 # init scripts are not enabled as well, for which systemd would read all units twice more
 systemctl --quiet unmask ssh.service 2>/dev/null || true
 # It may run already, with the keys of the image.
 for unit in ssh.service sshd.service; do

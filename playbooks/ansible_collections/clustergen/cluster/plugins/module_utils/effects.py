@@ -20,6 +20,8 @@ _ORDER = ("create", "daemon-reload", "sysctl", "run", "remount", "drain", "reloa
 ACCOUNTS = "/usr/local/sbin/clustergen-accounts"
 _WRITE = "/usr/local/sbin/clustergen-write"
 _MISSING = " is not on this node: its package is missing"
+# systemctl enables the init script of a service as well, with two programs that both let systemd read all units again.
+_UNITS_ALONE = {"SYSTEMCTL_SKIP_SYSV": "1"}
 _LOG_READ = 1 << 20  # bytes of a daemon's log; SlurmUser owns it and may have anything in its place
 
 
@@ -101,7 +103,7 @@ class Worker:
         states = {unit: self.module.run_command(["systemctl", "is-enabled", unit])[1].strip() for unit in units}
         disabled = [unit for unit in units if states[unit] in ("disabled", "indirect")]
         command = ["timeout", "-k", "5", "300", "systemctl", "enable", *disabled]
-        if not disabled or self.module.run_command(command)[0] == 0:
+        if not disabled or self.module.run_command(command, environ_update=_UNITS_ALONE)[0] == 0:
             return disabled
         return [unit for unit in disabled if self.systemctl("enable", unit)]  # one at a time, to report which fail
 
