@@ -96,7 +96,7 @@ def replace(original: T, **changes: Any) -> T:
     return type(original)(**{**values, **changes})
 
 
-def copied(kind: type[T], source: object, **others: Any) -> T:
+def copied(kind: type[T], source: object, /, **others: Any) -> T:
     """A record of this type whose fields have what `source` has under the same names; `others` are its other fields."""
     values = {name: getattr(source, name) for name in fields(kind) if name not in others}
     return kind(**values, **others)

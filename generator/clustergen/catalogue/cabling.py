@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from clustergen.catalogue.tables import NOTHING, keyed, table, words
-from clustergen.records import record
+from clustergen.records import copied, record
 
 
 @record
@@ -257,26 +257,18 @@ def _medium(
     kind = _kinds()[cable.medium]
     if not cable.stock_m:
         unverified |= kind.unverified
-    return Medium(
-        id=cable.id,
-        medium=cable.medium,
+    return copied(
+        Medium,
+        cable,
         gbit=gbit,
-        reach_m=cable.reach_m,
         netbox_type=kind.netbox_type,
         stock_m=tuple(length for length in cable.stock_m or kind.stock_m if length <= cable.reach_m),
-        family=cable.family,
         module_a=modules[0],
         module_b=modules[1],
-        fibre=cable.fibre,
-        fibre_ends=cable.fibre_ends,
-        links=cable.links,
         ports_a=ports[0],
         ports_b=ports[1],
-        is_splitter=cable.is_splitter,
         watts_a=watts[0],
         watts_b=watts[1],
-        parts=cable.parts,
-        note=cable.note,
         unverified=frozenset(unverified),
         source=tuple(dict.fromkeys((*cable.source, *source))),
     )

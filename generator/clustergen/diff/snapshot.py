@@ -16,6 +16,7 @@ from clustergen.diff.inventory import Inventory, of_cluster, of_files
 from clustergen.diff.room_tables import FACILITY, Tables
 from clustergen.feature import modules
 from clustergen.manifest.source import Source, load
+from clustergen.records import copied
 from clustergen.regular_file import reason_of
 from clustergen.render.access import reading
 from clustergen.render.effects import read
@@ -71,13 +72,11 @@ class Snapshot:
 
 def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot:
     files = {
-        file.path: NodeFile(
-            target=file.target,
-            group=file.group,
+        file.path: copied(
+            NodeFile,
+            file,
             mode=f"{file.mode:04o}",
             owner=f"{file.owner}:{file.owner_group}",
-            effect=file.effect,
-            sha256=file.sha256,
             content=lambda content=file.content: content,  # type: ignore[misc]
         )
         for file in tree

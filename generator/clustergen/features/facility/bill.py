@@ -285,16 +285,7 @@ def _cables(cluster: Cluster) -> Iterator[Item]:
     spare = cluster.of(Facility).spares
     for piece, count in sorted(pieces(cables(cluster)).items(), key=_order):
         spares = math.ceil(round(count * spare, 6)) if piece.item else 0
-        yield Item(
-            category=piece.category,
-            item=piece.item,
-            description=piece.description,
-            count=count,
-            note=piece.note,
-            part=piece.part,
-            length_m=piece.length_m,
-            spares=spares,
-        )
+        yield Item(**piece._asdict(), count=count, spares=spares)
 
 
 def _in_whole_racks(cluster: Cluster) -> set[str]:

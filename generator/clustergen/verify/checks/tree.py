@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clustergen import __version__
+from clustergen.records import replace
 from clustergen.render.inventory_file import HOSTS
 from clustergen.render.tree import LOCK
 from clustergen.verify.check import Check, Trial, paths
@@ -24,15 +25,7 @@ _TIMEOUT = 300  # Ansible reads the inventory of ten thousand nodes for longer t
 def _as_rendered(check: Check, trial: Trial, _entries: Sequence[Entry]) -> Iterator[Row]:
     words = trial.tree.differences
     row = check.judged((), words, [f"{len(trial.tree.entries)} files have the hashes of the lock file"], __version__)
-    yield Row(
-        check=row.check,
-        what=row.what,
-        parser=row.parser,
-        status=row.status,
-        files=(LOCK,),
-        version=row.version,
-        words=row.words,
-    )
+    yield replace(row, files=(LOCK,))
 
 
 def _ansible(trial: Trial, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
