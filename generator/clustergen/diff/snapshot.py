@@ -77,7 +77,7 @@ def of_tree(name: str, tree: Tree, cluster: Cluster, source: Source) -> Snapshot
             file,
             mode=f"{file.mode:04o}",
             owner=f"{file.owner}:{file.owner_group}",
-            content=lambda content=file.content: content,  # type: ignore[misc]
+            content=lambda content=file.content: content,
         )
         for file in tree
         if file.group is not None and file.target is not None
