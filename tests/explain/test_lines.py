@@ -190,6 +190,19 @@ def test_the_place_of_a_row_is_named_as_far_as_known() -> None:
         assert f"    {place}: {row.name}: " in text_of_lines(whole, whole=False)
 
 
+def test_rows_that_only_have_to_exist_are_one_line_of_their_table() -> None:
+    """The keys of a line of gres.conf, whatever the sources of each."""
+    sources = {"Name": ("PARSE",), "Type": ("PARSE", "SRC"), "File": ("PARSE", "DOC")}
+    rows = [
+        Row(f"gres.conf NodeName {name}", "slurm_keys.tsv", 9, {}, tuple((code, "") for code in codes))
+        for name, codes in sources.items()
+    ]
+    made = Line(3, "a=1", (), (), tuple(rows), "", None)
+    text = text_of_lines(Explained("f.conf", None, "f.conf.j2", "view", "", (), (made,)), whole=False)
+    shown = [line.strip() for line in text.splitlines() if "slurm_keys" in line]
+    assert shown == ["catalogue/data/slurm_keys.tsv: gres.conf NodeName Name, Type, File [PARSE SRC DOC]"]
+
+
 def test_a_row_is_as_before_after_a_trial_of_it() -> None:
     row = gpu("h100")
     assert row is not None

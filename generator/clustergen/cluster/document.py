@@ -181,7 +181,7 @@ def _sentence(text: str) -> str:
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
     if value is None or type(value) in (str, bool, int, float):
         return value
-    kind, marks = _unfolded(kind, value)
+    kind, marks = _unfolded(kind, type(value))
     if HOSTS in marks:
         return compress(value, sort=not isinstance(value, tuple))
     if isinstance(value, PydanticField):
@@ -212,12 +212,13 @@ def value_of(record: Any, field: Field) -> object:
     return _plain(getattr(record, field.attribute), field.kind)
 
 
-def _unfolded(kind: Any, value: object) -> tuple[Any, tuple[object, ...]]:
-    """The member of a union that a value is of, and its marks."""
+@cache
+def _unfolded(kind: Any, of: type) -> tuple[Any, tuple[object, ...]]:
+    """The member of a union that values of a type are of, and its marks."""
     for member in get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,):
         bare = get_args(member)[0] if get_origin(member) is Annotated else member
         origin = get_origin(bare) or bare
-        if origin is Any or (isinstance(origin, type) and isinstance(value, origin)):
+        if origin is Any or (isinstance(origin, type) and issubclass(of, origin)):
             return bare, get_args(member)[1:] if get_origin(member) is Annotated else ()
     return kind, ()
 

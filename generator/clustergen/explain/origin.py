@@ -61,15 +61,23 @@ def _text_of(cluster: Cluster, name: str, kind: type) -> str:
 
 def flat(value: object, path: str) -> list[tuple[str, str]]:
     """Path and text of each value in YAML; a list of simple values is one."""
-    if isinstance(value, dict) and value:
-        pairs = [(f"{path}.{key}" if path else key, inner) for key, inner in value.items()]
-    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        pairs = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
-    elif isinstance(value, list):
-        return [(path, f"[{', '.join(map(_scalar, value))}]")]
+    lines: list[tuple[str, str]] = []
+    _flatten(value, path, lines)
+    return lines
+
+
+def _flatten(value: object, path: str, lines: list[tuple[str, str]]) -> None:
+    if type(value) is dict and value:
+        for key, item in value.items():
+            _flatten(item, f"{path}.{key}" if path else key, lines)
+    elif type(value) is list:
+        if any(type(item) in (dict, list) for item in value):
+            for index, item in enumerate(value):
+                _flatten(item, f"{path}[{index}]", lines)
+        else:
+            lines.append((path, f"[{', '.join(map(_scalar, value))}]"))
     else:
-        return [(path, "{}" if value == {} else _scalar(value))]
-    return [line for inner_path, inner in pairs for line in flat(inner, inner_path)]
+        lines.append((path, "{}" if value == {} else _scalar(value)))
 
 
 def _value(line: str, stated: tuple[Cause, ...], defaults: tuple[Cause, ...], catalogue: tuple[Row, ...]) -> Value:

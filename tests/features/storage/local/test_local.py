@@ -10,8 +10,23 @@ from typing import Any
 
 import pytest
 
+from clustergen.cluster.contributions import GuidePart
+from clustergen.cluster.facility import Facility
+from clustergen.features.facility.runs import estimates
+from clustergen.render.node_hardware import hardware
 from strategies.file_systems import LOCAL, UNITS, stored
-from strategies.trees import COMPUTE, GPU, HEAD, codes_of, diagnostics_of, manifest, node_files, text_of, tree_of
+from strategies.trees import (
+    COMPUTE,
+    GPU,
+    HEAD,
+    cluster_of,
+    codes_of,
+    diagnostics_of,
+    manifest,
+    node_files,
+    text_of,
+    tree_of,
+)
 
 
 def test_local_disk_is_waited_for_by_its_path(tmp_path: Path) -> None:
@@ -97,6 +112,25 @@ def test_a_private_directory_is_on_a_disk_of_all_nodes(tmp_path: Path) -> None:
     (item,) = diagnostics_of(data, tmp_path)
     assert item.code == "path-of-system"
     assert item.message.startswith("/scratch/private is on no local disk of storage that cpu1 mounts: ")
+
+
+def test_what_only_other_nodes_mount_does_not_count(tmp_path: Path) -> None:
+    """Of a file system of cpu1: in the guide, for TmpDisk of the GPU nodes, and for checkpoints of jobs on them."""
+    data = mixed()
+    entry = {"type": "nfs", "server": "filer", "path": "/x", "mount": "/scratch", "node_types": ["cpu"]}
+    home = {"type": "nfs", "server": "filer", "path": "/home", "mount": "/home", "bandwidth": "1GB/s"}
+    run = {"type": "gpu", "parameters": "7B", "token_count": "10B", "gpus": [8]}
+    data["storage"] = {"home": home, "scratch": {**entry, "bandwidth": "9GB/s"}}
+    data["nodes"][0] = {**HEAD, "roles": [*HEAD["roles"], "login"]}
+    data |= {"user_guide": {"partition": "gpus"}, "facility": {"estimates": {"training": {"a": run}}}}
+    partitions = {"gpus": {"nodes": "c[1-4]", "default": True}, "cpus": {"nodes": "cpu1"}}
+    data["slurm"] |= {"options": {"TmpFS": "/scratch"}, "partitions": partitions}
+    cluster = cluster_of(data, tmp_path)
+    (part,) = [part for part in cluster.needs(GuidePart) if part.title == "Move data"]
+    assert "sbatch transfer.sh ~/data/ /home/data/" in part.commands
+    assert hardware(cluster)["type_gpu"].disk == 2_000_000_000_000 // 2**20
+    (estimate,) = estimates(cluster, "a", cluster.of(Facility).training["a"])
+    assert estimate.storage.name == "home"
 
 
 def test_jobs_on_nodes_without_the_disk_have_no_cache_and_read_the_source(tmp_path: Path) -> None:
