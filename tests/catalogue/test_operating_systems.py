@@ -92,11 +92,11 @@ def test_a_fact_of_the_base_is_confirmed_by_system(tmp_path: Path, monkeypatch: 
 
 
 def test_what_is_confirmed_is_taken_over() -> None:
-    own = {name: {row["field"] for row in rows(f"operating_systems/{name}.tsv")} for name in operating_systems()}
+    stated = {name: {row["field"] for row in rows(f"operating_systems/{name}.tsv")} for name in operating_systems()}
     for row in rows("os_confirmed.tsv"):
         for name in row["systems"].split():
-            assert "base" in own[name], row
-            assert row["field"] not in own[name], row
+            assert "base" in stated[name], row
+            assert row["field"] not in stated[name], row
             assert row["field"] in operating_systems()[name].facts, row
 
 

@@ -98,7 +98,7 @@ def with_reasons(compared: Iterable[Comparison], release: SlurmRelease) -> tuple
 
 
 def _of_value(change: Change, release: SlurmRelease) -> str:
-    """That Slurm cannot read the hand-written value, or that there is none; empty for any other."""
+    """Words for a hand-written value that Slurm cannot read, or that is absent; empty for any other."""
     file = change.file.rpartition("/")[2]
     row = slurm.key(file, change.key, _block(change))
     if row is None or change.old is None:
