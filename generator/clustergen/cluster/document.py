@@ -181,7 +181,8 @@ def _sentence(text: str) -> str:
 def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
     if value is None or type(value) in (str, bool, int, float):
         return value
-    kind, marks = _unfolded(kind, type(value))
+    record: type = type(value)
+    kind, marks = _unfolded(kind, record)
     if HOSTS in marks:
         return compress(value, sort=not isinstance(value, tuple))
     if isinstance(value, PydanticField):
@@ -197,7 +198,6 @@ def _plain(value: Any, kind: Any, *, is_top: bool = False) -> object:
         if kinds[1:] in ((), (...,)):
             return [_plain(item, kinds[0], is_top=is_top) for item in items]
         return [_plain(item, of, is_top=is_top) for item, of in zip(items, kinds, strict=True)]
-    record: type = type(value)
     if is_row(record):
         return str(getattr(value, "id", "") or value.name)
     if record is NodeType and not is_top:
