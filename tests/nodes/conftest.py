@@ -201,8 +201,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     shortened(document)
     made = Lab(tmp_path_factory.mktemp("nodes"), NAME, document)
     try:
-        if not made.work.wish.exists():  # one node of each kind is bare, and gets all of its packages
-            made.up("--scale", "1", "--subnet", SUBNET)
+        if not made.work.wish.exists():  # two nodes are bare, and get their packages; all kinds in test_bare.py
+            made.up("--scale", "1", "--scale", "login=0", "--scale", "monitoring=0", "--subnet", SUBNET)
         made.up("--scale", "3", "--installed")
         made.users()
         made.first = made.apply()

@@ -19,7 +19,7 @@ class Node:
         self.absent: set[str] = set()
         self.commands: list[str] = []
 
-    def run_command(self, command: list[str], environ_update: object = None) -> tuple[int, str, str]:
+    def run_command(self, command: list[str], environ_update: dict[str, str] | None = None) -> tuple[int, str, str]:
         words = command[4:] if command[0] == "timeout" and command[1] == "-k" else command
         match words:
             case ["systemctl", "show", "-p", "LoadState", "--value", unit]:
@@ -38,7 +38,7 @@ class Node:
                 return (1, "disabled\n", "") if unit in self.disabled else (0, "enabled\n", "")
             case ["scontrol", "ping"]:
                 return 0, "Slurmctld(primary) at head is UP\n", ""
-        line = " ".join(words)
+        line = " ".join([*(f"{name}={value}" for name, value in (environ_update or {}).items()), *words])
         self.commands.append(line)
         if line in self.failing:
             return 1, "", "failed"
