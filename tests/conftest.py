@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -153,17 +152,27 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if marker not in text else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Leaves out the long cases of a test where the selection has none, and all of its many cases but those with the
+    lowest checksums: of a case that is left out no item is made, which is half the work of a collection.
+    """
+    yield
+    calls: list[Any] = metafunc._calls
+    test, share = metafunc.definition, metafunc.config.getoption("sample")
+    of_test = {mark.name for mark in test.iter_markers()}
+    marks = {call.id: of_test | {mark.name for mark in call.marks} for call in calls}
+    if "not long" in metafunc.config.getoption("markexpr"):  # one stays: without any, pytest makes a test of no case
+        calls[:] = [call for call in calls if "long" not in marks[call.id]] or calls[:1]
+    many = [name for name, marks_of_case in marks.items() if "many" in marks_of_case and "long" not in marks_of_case]
+    many.sort(key=lambda name: crc32(f"{test.nodeid}[{name}]".encode()))  # the same ones in every run, at least one
+    dropped = set(many[-(-len(many) // share) :])
+    calls[:] = [call for call in calls if call.id not in dropped]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out other parts, what has passed before, and all of a test's cases but those with the lowest checksums."""
+    """Leaves out other parts, and what has passed before."""
     dropped = set(_other_parts(config, items)) | set(_passed_before(config, items))
-    share = config.getoption("sample")
-    cases: dict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if share > 1 and item.get_closest_marker("many") and not item.get_closest_marker("long"):
-            cases[item.nodeid.partition("[")[0]].append(item)
-    for group in cases.values():  # at least one of each test: the same ones in every run
-        group.sort(key=lambda item: crc32(item.nodeid.encode()))
-        dropped.update(group[-(-len(group) // share) :])
     if dropped:
         config.hook.pytest_deselected(items=[item for item in items if item in dropped])
         items[:] = [item for item in items if item not in dropped]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,11 @@ from strategies.manifests import manifests
 from strategies.trees import COMPUTE, HEAD, MANIFEST, manifest, tree_of
 
 LOGIN = {**HEAD, "roles": ["login", "monitoring"]}
-VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+@cache
+def _validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
 
 
 def without(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -64,7 +69,7 @@ def test_any_manifest_is_valid_once_what_needs_slurm_is_removed(data: dict[str, 
     assert not compiled.cluster.has(Slurm)
     assert not compiled.cluster.has(SlurmKeys)
     assert not [kind for kind in compiled.cluster.record_types if requirement(kind.__module__)]
-    VALIDATOR.validate(document(compiled.cluster))
+    _validator().validate(document(compiled.cluster))
     tree, diagnostics = compiler.render(compiled, tmp_path / "manifest.yaml")
     assert tree is not None, diagnostics
     for file in tree:

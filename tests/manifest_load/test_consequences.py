@@ -78,11 +78,12 @@ def _misspelt() -> Iterator[pytest.param]:
     """Each example with one name misspelt where it is used: values that are also a key elsewhere."""
     for cluster, path in MANIFESTS.items():
         text = path.read_text(encoding="utf-8")
-        scalars = list(_scalars(yaml.compose(text)))
+        lines = text.splitlines()
+        scalars = list(_scalars(yaml.compose(text, Loader=yaml.CSafeLoader)))
         keys = {node.value for node, is_key in scalars if is_key}
         for node, is_key in scalars:
             line, at = node.start_mark.line, node.start_mark.index
-            if not is_key and node.value in keys and not text.splitlines()[line].startswith("name: "):
+            if not is_key and node.value in keys and not lines[line].startswith("name: "):
                 wrong = text[:at] + text[at:].replace(node.value, f"{node.value}o", 1)
                 yield pytest.param(wrong, id=f"{cluster}-{line + 1}-{node.value}")
 
