@@ -464,11 +464,16 @@ def arguments_for(function: Callable[..., Any], cluster: Cluster, first: int = 0
     """Arguments of a function from the `first` on, by their types: the cluster, and records that it may have. None
     where it lacks one. TypeError for an argument that is neither.
     """
+    arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in _records_asked(function, first)]
+    return None if any(each is None for each in arguments) else arguments
+
+
+@cache
+def _records_asked(function: Callable[..., Any], first: int) -> tuple[Any, ...]:
     kinds = argument_types(function)[first:]
     if not all(hasattr(kind, "__record_fields__") for kind in kinds):
         raise TypeError(f"{function.__name__}: its arguments are cluster: Cluster, or records of the cluster")
-    arguments = [cluster if kind is Cluster else cluster.get(kind) for kind in kinds]
-    return None if any(each is None for each in arguments) else arguments
+    return kinds
 
 
 def asked(function: Callable[..., Any], cluster: Cluster, *others: object) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -245,6 +246,7 @@ def is_inside(path: str) -> bool:
     return not any(map(is_gits_directory, parts))
 
 
+@lru_cache(4096)  # a tree has a thousand paths, and their parts few names
 def is_gits_directory(name: str) -> bool:
     """True if a file system could take a name for `.git`: also in capitals, as Windows shortens it, or with characters
     that macOS ignores.

@@ -23,6 +23,7 @@ from clustergen.features.facility.training import (
     Model,
     Step,
     best,
+    fitting,
     forms,
     memory,
     shape,
@@ -186,7 +187,7 @@ def problems(cluster: Cluster, run: Training) -> Iterator[Problem]:
 
 def _too_large(run: Training, node_type: NodeType, host: Machine, size: Model) -> Iterator[Problem]:
     allowed = _allowed(run)
-    if best(host, size, allowed) is not None:
+    if any(True for _ in fitting(host, size, allowed)):
         return
     billions = f"{size.parameters / 1e9:g} billion parameters"
     gpu = node_type.gpus.model.id if node_type.gpus else ""
@@ -205,13 +206,13 @@ def _too_large(run: Training, node_type: NodeType, host: Machine, size: Model) -
         )
         return
     form, least = smallest(host, size)
-    fitting = fitting_size(run, host)
+    larger = fitting_size(run, host)
     yield Problem(
         "training-too-large",
         "gpus" if run.gpus else "parameters",
         f"{billions} take {gigabytes(least)} of each of {host.gpus} GPUs as {form}, and {limit}",
-        f"write gpus: [{fitting[0]}]; {fitting[1].form} takes {gigabytes(fitting[1].memory)}"
-        if fitting
+        f"write gpus: [{larger[0]}]; {larger[1].form} takes {gigabytes(larger[1].memory)}"
+        if larger
         else "take GPUs with more memory, or shorter sequences",
     )
 
@@ -231,9 +232,9 @@ def fitting_size(run: Training, host: Machine) -> tuple[int, Step] | None:
     gpus = host.gpus
     while gpus < _MOST_GPUS:
         gpus = max(gpus * 2, host.node_gpus)
-        fitting = best(replace(host, gpus=gpus), model(run, gpus))
-        if fitting is not None:
-            return gpus, fitting
+        step = best(replace(host, gpus=gpus), model(run, gpus))
+        if step is not None:
+            return gpus, step
     return None
 
 

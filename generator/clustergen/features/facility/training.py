@@ -203,16 +203,19 @@ def _bus(machine: Machine, form: Form) -> float:
     return min(machine.inner, ports) if machine.inner else ports
 
 
+def fitting(machine: Machine, model: Model, allowed: Callable[[Form], bool] = bool) -> Iterator[Form]:
+    """The forms that fit, of those that are allowed."""
+    for form in filter(allowed, forms(machine, model)):
+        for micro in MICRO_BATCHES:
+            if micro == 1 or model.batch >= micro * model.sequence * machine.gpus / (form.tensor * form.pipeline):
+                sized = Form(form.name, form.tensor, form.pipeline, form.recompute, micro)
+                if fits(machine, model, sized):
+                    yield sized
+
+
 def best(machine: Machine, model: Model, allowed: Callable[[Form], bool] = bool) -> Step | None:
     """The fastest form that fits, of those that are allowed."""
-    steps = [
-        step(machine, model, sized)
-        for form in filter(allowed, forms(machine, model))
-        for micro in MICRO_BATCHES
-        if micro == 1 or model.batch >= micro * model.sequence * machine.gpus / (form.tensor * form.pipeline)
-        for sized in (Form(form.name, form.tensor, form.pipeline, form.recompute, micro),)
-        if fits(machine, model, sized)
-    ]
+    steps = (step(machine, model, form) for form in fitting(machine, model, allowed))
     return min(steps, key=lambda one: one.seconds, default=None)
 
 

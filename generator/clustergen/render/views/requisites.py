@@ -51,11 +51,12 @@ def _row(what: str, hosts: str, supply: str) -> dict[str, str]:
 
 def _repositories(cluster: Cluster, outline: Outline) -> dict[str, list[str]]:
     """Package repository without a public address → groups whose packages come from it."""
+    systems = {node_type.os.key: node_type.os for node_type in cluster.node_types}
+    repositories = {key: provision(cluster, os).repositories for key, os in systems.items()}
     groups: dict[str, list[str]] = {}
     for group, purposes in packages_by_group(cluster, outline).items():
-        systems = {node_group.type.os.key: node_group.type.os for node_group in outline.groups[group]}.values()
-        repositories = [provision(cluster, os).repositories for os in systems]
-        origins = {each.get(purpose) for each in repositories for purpose in purposes}
+        of_group = {node_group.type.os.key for node_group in outline.groups[group]}
+        origins = {repositories[key].get(purpose) for key in of_group for purpose in purposes}
         for repository in cluster.needs(Repository):
             if repository.name in origins:
                 groups.setdefault(repository.name, []).append(group)
