@@ -120,8 +120,9 @@ def run(place: Path, *words: str, manifest: str = MANIFEST) -> tuple[int, str, s
 @pytest.mark.slow
 def test_an_extension_has_a_section_a_check_a_page_and_a_file(tmp_path: Path) -> None:
     install(tmp_path)
-    assert "motd  " in run(tmp_path, "features")[1]
-    assert "(motd 0.3)" in run(tmp_path, "features")[1]
+    listed = run(tmp_path, "features")[1]
+    assert "motd  " in listed
+    assert "(motd 0.3)" in listed
     code, out, _ = run(tmp_path, "render", "m.yaml")
     assert code == 0
     assert "m.yaml:" in out
@@ -705,7 +706,8 @@ def test_other_files_are_no_entry_points(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_tree_whose_extension_is_missing_is_not_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLUSTERGEN_PARSERS", str(tmp_path / "none"))
+    for place in ("CLUSTERGEN_PARSERS", "PATH"):  # without a parser, since none is asked about the extension's file
+        monkeypatch.setenv(place, str(tmp_path / "none"))
     install(tmp_path)
     assert run(tmp_path, "render", "m.yaml")[0] == 0
     rows = json.loads(run(tmp_path, "--no-extensions", "verify", "rendered", "--format", "json")[1])["rows"]
