@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-_PLAY = """\
+PLAY = """\
 - hosts: localhost
   connection: local
   gather_facts: false
@@ -37,7 +37,8 @@ class CallbackModule(CallbackBase):
     CALLBACK_TYPE = "aggregate"
     CALLBACK_NAME = "slow"
 """
-_CALLS = {"apply": "run(Path('.'), {arguments})", "plan": "check(Path('.'), {arguments}, print)"}
+_IMPORTS = "from pathlib import Path; from clustergen import child_process; from clustergen.apply import playbook"
+_CALLS = {"apply": "playbook.run(Path('.'), {arguments})", "plan": "playbook.check(Path('.'), {arguments}, print)"}
 
 
 def is_running(pid: int) -> bool:
@@ -51,12 +52,12 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize("verb", _CALLS)
 def test_a_terminated_command_takes_the_playbook_along(verb: str, tmp_path: Path) -> None:
     place = tmp_path / "pid"
-    (tmp_path / "site.yml").write_text(_PLAY.format(place=place), encoding="utf-8")
+    (tmp_path / "site.yml").write_text(PLAY.format(place=place), encoding="utf-8")
     (tmp_path / "callbacks").mkdir()
     (tmp_path / "callbacks/slow.py").write_text(_SLOW, encoding="utf-8")
     (tmp_path / "ansible.cfg").write_text("[defaults]\ncallback_plugins = callbacks\n", encoding="utf-8")
     call = _CALLS[verb].format(arguments=["-e", "ansible_python_interpreter=/usr/bin/python3"])
-    program = f"from pathlib import Path; from clustergen.apply import playbook; playbook.{call}"
+    program = f"{_IMPORTS}; child_process.end_with_us(); {call}"
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         until = time.monotonic() + 60
         while not place.exists():

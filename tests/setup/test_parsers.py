@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -163,3 +166,35 @@ def test_packages_come_from_the_mirror_of_this_machines_apt(
         (tmp_path / "apt" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "apt" / name).write_text(text, encoding="utf-8")
     assert parsers.mirror(tmp_path) == url
+
+
+SET_UP = """
+from clustergen import child_process
+from clustergen.setup import packages, parsers
+from clustergen.verify import namespaces
+packages.missing, namespaces.lacks = lambda needs: [], list
+child_process.end_with_us()
+parsers.set_up(list(parsers.SUITES), print)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_all_builds_and_leaves_no_root(directory: Path, number: signal.Signals) -> None:
+    """`timeout` leads a process group of its own, which Ctrl-C does not reach."""
+    mmdebstrap(directory, 'echo $$ >"$LOG.$$.new"; mv "$LOG.$$.new" "$LOG.$$"; exec sleep 300')
+    with subprocess.Popen(
+        [sys.executable, "-c", SET_UP], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        until = time.monotonic() + 60
+        while len(places := list(directory.parent.glob("log.*[0-9]"))) < len(parsers.SUITES):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    programs = [Path(f"/proc/{place.read_text(encoding='ascii').strip()}/exe") for place in places]
+    while any(program.exists() for program in programs):
+        assert time.monotonic() < until + 60
+        time.sleep(0.05)
+    assert not [path for path in directory.iterdir() if path.is_dir()]

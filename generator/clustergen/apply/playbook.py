@@ -6,15 +6,13 @@ import importlib.util
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
+from clustergen import child_process
 from clustergen.diagnostics import ClustergenError
 from clustergen.records import record
 
@@ -25,10 +23,6 @@ _STEP = re.compile(r" *\d+ s  .*")  # a play, with the seconds since the run beg
 _TITLE = re.compile(r"(\S.*)  \[\d+ s\]")  # a task, with the same
 _FAILURE = re.compile(r"  (\S+) +(unreachable|failed): (.*)")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-
-# Ansible sends its workers SIGTERM twice after an interruption; the second may end one that has not yet passed the
-# first on to the programs that it began. Within these tenths of a second a worker ends by itself.
-_PATIENCE = {"ANSIBLE_WORKER_SHUTDOWN_POLL_COUNT": "50"}
 
 NOTHING_RAN = (1, 5)
 """Exit statuses of ansible-playbook that got no hosts, or options it does not know."""
@@ -56,58 +50,25 @@ class Check:
 
 
 def run(tree: Path, arguments: Sequence[str]) -> int:
-    """Runs the playbook on this terminal; its exit status. An interruption is left to ansible-playbook to end."""
-    interrupted = False
-    environment = {**os.environ, **_PATIENCE}
-    with subprocess.Popen(_command(arguments), cwd=tree, env=environment) as process, _passing_on(process):
-        while True:
-            try:
-                status = process.wait()
-                break
-            except KeyboardInterrupt:  # the terminal has sent it to the playbook as well, which ends what it began
-                interrupted = True
-    if interrupted:
-        raise KeyboardInterrupt
-    return status
-
-
-@contextmanager
-def _passing_on(process: subprocess.Popen[Any]) -> Iterator[None]:
-    """A cancelled job ends clustergen by SIGTERM: the playbook is interrupted too, and does not go on alone."""
-
-    def interrupt(*_: object) -> None:
-        process.send_signal(signal.SIGINT)
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    except KeyboardInterrupt:  # which Popen does not wait for
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=30)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    """Runs the playbook on this terminal; its exit status."""
+    return child_process.run_playbook(_command(arguments), tree, dict(os.environ))
 
 
 def check(tree: Path, arguments: Sequence[str], echo: Callable[[str], None], *, colour: bool = False) -> Check:
     """Runs the playbook in check mode, which changes nothing; `echo` gets each line of its output."""
-    environment = {**os.environ, **_PATIENCE, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
+    environment = {**os.environ, **child_process.PLAYBOOK, "ANSIBLE_STDOUT_CALLBACK": _CALLBACK}
     if colour:
         environment["ANSIBLE_FORCE_COLOR"] = "true"
     lines: list[str] = []
-    with (
-        subprocess.Popen(
-            _command(["--check", "--diff", *arguments]),
-            cwd=tree,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        ) as process,
-        _passing_on(process),
-    ):
+    with child_process.start(
+        _command(["--check", "--diff", *arguments]),
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             echo(line.rstrip("\n"))

@@ -18,7 +18,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from clustergen import __version__
+from clustergen import __version__, child_process
 from clustergen.cli.output import add_options, options
 from clustergen.diagnostics import ClustergenError
 from clustergen.diagnostics.words import forget_guesses
@@ -57,7 +57,8 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end the ending
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)  # a second one would end the ending
             with suppress(OSError):
                 click.echo("clustergen: interrupted", err=True)
             sys.exit(_INTERRUPTED)
@@ -130,6 +131,7 @@ def _collect_rarely() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the `clustergen` command."""
     _collect_rarely()
+    child_process.end_with_us()
     for number, name in ((1, "stdout"), (2, "stderr")):
         if getattr(sys, name) is None:  # closed: what is opened next would get its number, and be written into
             _write_no_more(number)

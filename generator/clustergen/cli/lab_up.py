@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -119,7 +118,6 @@ def up(manifest: Path | None, example: str | None, name: str | None, **options: 
     wish = _wish(**options)
     work = Work(cluster_name(manifest) if name is None else name)
     fresh, done = not work.directory.exists(), False
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a cancelled job is an interruption too
     try:
         lab, wish = _lab(manifest, name, wish)
         node_images.possible(lab, wish)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from clustergen import child_process
 from clustergen.cluster.model import NodeGroup
 from clustergen.diagnostics import ClustergenError
 from clustergen.hostlist import compress
@@ -115,7 +115,7 @@ def apply(lab: Lab, arguments: Sequence[str], report: Report) -> int:
     stale = [] if is_dry else containers.adapt(engine, work, nodes, report)
     program = Path(sys.executable).with_name("ansible-playbook")
     command = [str(program) if program.exists() else "ansible-playbook", str(work.tree / "site.yml"), *arguments]
-    status = subprocess.run(command, env=work.environment(), cwd=work.directory, check=False).returncode
+    status = child_process.run_playbook(command, work.directory, work.environment())
     if stale and status == 0 and not is_partial:
         containers.adapt(engine, work, stale, report, unmount=True)
     return status

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from clustergen import child_process
 from clustergen.catalogue import system_paths
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.namespaces import Lack
@@ -61,8 +62,10 @@ def install(packages: Sequence[str]) -> None:
     fcntl.flock(lock, fcntl.LOCK_EX)  # apt-get of another `clustergen setup` would refuse this one
     try:
         for arguments in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-            command = ["timeout", "-k", "5", "900", "apt-get", "-qq", *arguments]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+            command = ["apt-get", "-qq", *arguments]  # not killed: it lets dpkg end, which would leave halves behind
+            done = child_process.run_limited(
+                command, 900, is_killed=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+            )
             if done.returncode:
                 lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or done.stderr.splitlines()
                 reason = lines[0] if lines else f"apt-get {arguments[0]} ended with status {done.returncode}"

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from clustergen import child_process
 from clustergen.diagnostics import ClustergenError
 from clustergen.setup import packages
 from clustergen.verify import namespaces
@@ -100,6 +101,9 @@ def set_up(suites: Sequence[str], report: Report, others: Sequence[Callable[[], 
                     result.result()
                 except ClustergenError as error:
                     failures.append(error)
+                except KeyboardInterrupt:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
     if failures:
         hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
         raise ClustergenError("\n".join(failure.message for failure in failures), hint="\n".join(hints) or None)
@@ -160,7 +164,7 @@ def mirror(etc: Path = Path("/etc")) -> str:
 
 def _command(suite: str, target: str, is_root: bool) -> list[str]:
     command = [
-        *("timeout", "-k", "5", str(_SECONDS), "mmdebstrap", "--quiet", f"--mode={'root' if is_root else 'unshare'}"),
+        *("mmdebstrap", "--quiet", f"--mode={'root' if is_root else 'unshare'}"),
         *("--variant=essential", f"--format={'directory' if is_root else 'tar'}", f"--include={_packages_of(suite)}"),
         *(("--components=main,contrib", f"--customize-hook={_NVML}") if suite in _WITH_NVML else ()),
         f'--customize-hook={_FINISH}; echo {recipe(suite)} >"$d/recipe"',
@@ -184,8 +188,7 @@ def _build(directory: Path, suite: str, report: Report) -> None:
     with log.open("w", encoding="utf-8") as errors:
         if is_root:
             command = _command(suite, str(work), is_root)
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, check=False)
-            status = done.returncode
+            status = child_process.run_limited(command, _SECONDS, stdout=errors, stderr=errors).returncode
         else:
             status = _build_as_user(_command(suite, "-", is_root), work, errors.fileno())
     if status:
@@ -203,7 +206,9 @@ def _build_as_user(command: Sequence[str], work: Path, errors: int) -> int:
     """The files come back as an archive, so that they belong to this user."""
     work.mkdir()
     unpack = ["tar", "-x", "-C", str(work), "--no-same-owner", "--exclude=./dev/*"]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as built:
+    limited = child_process.limited(command, _SECONDS)
+    null, pipe = subprocess.DEVNULL, subprocess.PIPE
+    with child_process.start(limited, is_apart=True, stdin=null, stdout=pipe, stderr=errors) as built:
         unpacked = subprocess.run(unpack, stdin=built.stdout, stderr=errors, check=False)
     if built.returncode == 0 and unpacked.returncode == 0:
         subprocess.run(["chmod", "-R", "u+rwX", str(work)], check=True)

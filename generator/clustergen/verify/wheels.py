@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from clustergen import child_process
 from clustergen.diagnostics import ClustergenError
 from clustergen.verify.slurm_roots import parsers_directory
 
@@ -26,8 +27,8 @@ def pip_command(subject: str) -> list[str]:
 
 def run_pip(subject: str, arguments: Sequence[str]) -> None:
     """Runs pip for at most five minutes. Raises ClustergenError with its last line."""
-    command = ["timeout", "-k", "5", str(_SECONDS), *pip_command(subject), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [*pip_command(subject), *arguments]
+    done = child_process.run_limited(command, _SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
         raise ClustergenError(f"{subject} could not be downloaded: {reason}")
