@@ -20,8 +20,8 @@ umask 027
 mkdir -p "$directory" /run/nut
 python3 /usr/local/sbin/clustergen-ups configure || exit
 if [ -e /etc/clustergen/nut/upsd.users ]; then
-  { timeout 10 /usr/lib/nut/upsd -F -u root & } 2>&1
-  for _ in {1..50}; do names=$(upsc -l localhost:"$1" 2>/dev/null) && break; sleep 0.1; done
+  { timeout 60 /usr/lib/nut/upsd -F -u root & } 2>&1
+  for _ in {1..300}; do names=$(upsc -l localhost:"$1" 2>/dev/null) && break; sleep 0.1; done
   echo "upsd: $(sort <<<"$names" | paste -sd ' ')"
   for ups in $names; do # reads its section, and then asks the UPS, which is not there
     driver=$(sed -n "/^\[$ups\]/,/driver/s/.*driver = //p" "$directory/ups.conf")
@@ -30,7 +30,11 @@ if [ -e /etc/clustergen/nut/upsd.users ]; then
   UPSNAME=none NOTIFYTYPE=COMMOK timeout 5 upssched 2>&1
 fi
 if python3 /usr/local/sbin/clustergen-ups is-fed; then
-  timeout --preserve-status 1 /usr/lib/nut/upsmon -F 2>&1
+  for seconds in 1 5 20; do # on a busy machine, it may not have read its file when it has to end
+    monitored=$(timeout --preserve-status $seconds /usr/lib/nut/upsmon -F 2>&1)
+    ! grep -q '^UPS: ' <<<"$monitored" || break
+  done
+  echo "$monitored"
 fi
 exit 0
 """
