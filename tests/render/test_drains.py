@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -27,7 +28,6 @@ fuse() {
   exec {server}<>/dev/fuse
   mount -i -n -t fuse -o "fd=$server,rootmode=40000,user_id=$1,group_id=$1,allow_other" program "$2"
 }
-runs_as() { until grep -q "^Uid:.$1" /proc/$!/status; do sleep 0.05; done; } # setpriv has become the program
 small() { mkdir -p "$1"; mount -t tmpfs -o "size=$2,mode=1777" small "$1"; }
 fill() { as "$1" dd if=/dev/zero of="$2" bs=1M count="$3" status=none; }
 check() { printf '#!/bin/sh\\n%s\\n' "$2" >"/etc/slurm/health.d/$1"; chmod 755 "/etc/slurm/health.d/$1"; }
@@ -37,7 +37,7 @@ DISK = f"""{USERS}; small /tmp 40M; small /var/tmp 40M; small /dev/shm 8M
 small /var/lib/slurm 40M; mkdir /var/lib/slurm/slurmd"""
 # Bob's process on GPU 1, until it is killed.
 PROCESS = f"""{USERS}; {AT_ONCE}
-as_user 1001 sleep 99; pid=$!; runs_as 1001
+as_user 1001 sleep 99; pid=$!
 echo "GPU-1, $pid, python" >/run/clustergen/apps
 {{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &
 """
@@ -47,16 +47,18 @@ chmod 777 /run/clustergen; rm /run/clustergen/apps
 as_user 1001 bash -c 'sleep 0.2 & echo "GPU-1, $!, python" >/run/clustergen/apps; exec sleep 99'
 until grep -qs ^State:.Z "/proc/$(cut -d, -f2 /run/clustergen/apps | tr -d " ")/status"; do sleep 0.05; done
 """
+# The kernel lists the FUSE file systems of all sandboxes by their users: another test's may be aborted beside this one.
+USER = random.randrange(10_000, 60_000)
 # A program of a user that waits for a file that it serves itself: not even SIGKILL ends it.
-WAITS = """
+WAITS = f"""
 import ctypes, os, struct, sys, threading, time
 device = os.open('/dev/fuse', os.O_RDWR)
-options = f'fd={device},rootmode=40000,user_id=1234,group_id=1234'
+options = f'fd={{device}},rootmode=40000,user_id={USER},group_id={USER}'
 assert ctypes.CDLL(None).mount(b'program', b'/srv', b'fuse', 0, options.encode()) == 0
 place = os.open('/srv', os.O_PATH)
 if sys.argv[1:] == ['detached']:
     assert ctypes.CDLL(None).umount2(b'/srv', 2) == 0
-os.setgroups([]); os.setgid(1234); os.setuid(1234)
+os.setgroups([]); os.setgid({USER}); os.setuid({USER})
 def serve():
     while True:
         size, opcode, unique = struct.unpack('<IIQ', os.read(device, 1 << 17)[:16])
@@ -81,7 +83,7 @@ until [ -s /run/asked ]; do sleep 0.05; done
 kill -9 $program
 until waits >/dev/null; do sleep 0.05; done
 """
-ABORT = """for place in $(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 -user 1234); do
+ABORT = f"""for place in $(find /sys/fs/fuse/connections -mindepth 1 -maxdepth 1 -user {USER}); do
   echo 1 >$place/abort
 done"""
 FREED = f"waits; {HEALTH}; for n in {{1..600}}; do waits >/dev/null || break; sleep 0.1; done; waits; {ABORT}"
@@ -89,11 +91,14 @@ FREED = f"waits; {HEALTH}; for n in {{1..600}}; do waits >/dev/null || break; sl
 TRACER = """
 import ctypes, os, signal, sys, time
 libc = ctypes.CDLL(None)
+held = os.pipe()
 child = os.fork()
 if not child:
-    time.sleep(0.5)
+    os.close(held[1])
+    os.read(held[0], 1)
     os._exit(0) if sys.argv[1:] == ['exits'] else signal.pause()
 assert libc.ptrace(0x4206, child, None, ctypes.c_void_p(0x40)) == 0
+os.close(held[1])
 print(child, flush=True)
 time.sleep(99)
 """
@@ -247,7 +252,7 @@ def test_slurm_waits_for_two_health_checks_before_a_process_counts_as_unkillable
 def test_a_killed_program_that_waits_for_itself_is_freed(how: str, box: Node) -> None:
     done = play(box, f"how={how}\n{UNKILLABLE}", FREED)
     assert done.stdout == "1\n0\n"
-    assert re.search("aborted FUSE connection [0-9]+ of user 1234", done.files["journal"])
+    assert re.search(f"aborted FUSE connection [0-9]+ of user {USER}", done.files.get("journal", "")), done
     assert drained(done) == ""
 
 
@@ -436,15 +441,15 @@ NUMBERS = 'import os\nfor n in range(100000, 120000): os.mknod(f"/tmp/n/{n}"); o
 # Scene, users with jobs → what is left in /tmp, what is logged.
 DISKS: dict[str, tuple[str, str, str, str]] = {
     "of a job": ("fill 1000 /tmp/data 35", "1000", "data", FILLED),
-    "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 9; runs_as 1000", "", "data", FILLED),
+    "of a process": ("fill 1000 /tmp/data 35; as_user 1000 sleep 99", "", "data", FILLED),
     "of a set-user-ID program": (
-        "fill 1000 /tmp/data 35; setpriv --ruid 1000 --clear-groups sleep 9 & runs_as 1000",
+        "fill 1000 /tmp/data 35; setpriv --ruid 1000 --clear-groups sleep 99 & begun",
         "",
         "data",
         FILLED,
     ),
     "of a job and others": ("fill 1000 /tmp/a 20; fill 1001 /tmp/b 15", "1001", "b", r"deleted 1 files \(20480"),
-    "unlinked": ("as 1000 sh -c 'exec 5>/tmp/f; rm /tmp/f; head -c 35M /dev/zero >&5; sleep 9 & '", "", "", FILLED),
+    "unlinked": ("as 1000 sh -c 'exec 5>/tmp/f; rm /tmp/f; head -c 35M /dev/zero >&5; sleep 99 & '", "", "", FILLED),
     "of a user and the system": ("fill 0 /tmp/a 20; fill 1000 /tmp/b 15", "1000", "a b", FILLED),
     "without slurmctld": ("fill 1000 /tmp/data 35", "none", "data", "squeue does not respond"),
     "beside slurmd": (
@@ -545,7 +550,7 @@ PATH=/usr/local/sbin:$PATH
 printf '#!/bin/sh\\necho "$6"\\n' >/usr/local/sbin/logger; chmod 755 /usr/local/sbin/logger
 stat -f -c '%a %d' /tmp; for _ in 1 2 3 4 5; do bash /usr/local/sbin/50-disk; echo $?; done"""
     words = ["unshare", "--mount", "bash", "-c", scene]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     reason, free, *notes = done.stdout.splitlines()
     blocks, inodes = map(int, free.split())
     assert reason == "No space left on device"
