@@ -42,7 +42,7 @@ def clustergen(place: Path, *arguments: str, cwd: Path) -> subprocess.CompletedP
 
 def tracked(directory: str) -> set[str]:
     command = ["git", "ls-files", directory]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, cwd=CHECKOUT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, cwd=CHECKOUT)
     return {line.removeprefix(f"{directory}/") for line in done.stdout.splitlines()}
 
 
@@ -88,7 +88,7 @@ def test_its_playbooks_are_found_without_any_setting(installed: Path, tmp_path: 
 def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-c", "import clustergen; print(clustergen.__file__)"]
     env = {**os.environ, "PYTHONPATH": str(installed)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True, cwd=tmp_path, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, cwd=tmp_path, env=env)
     assert Path(done.stdout.strip()).is_relative_to(installed)
 
 

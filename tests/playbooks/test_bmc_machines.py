@@ -65,7 +65,7 @@ BMCS: dict[str, tuple[Callable[[str], Iterator[bytes]], Document]] = {
     ),
     "odd": (serving(machine(PowerState={}, Status=[], Bios=7)), {"power": "", "health": "", "attributes": {}}),
     "refuses": (serving({}, "401 Unauthorized"), {"failure": "HTTP status 401"}),
-    "drips": (dripping, {"failure": "no answer in 6 s"}),
+    "drips": (dripping, {}),
     "huge": (serving({SYSTEMS: b"x" * (2 << 20)}), {"failure": "the answer has more than 1048576 bytes"}),
     "deep": (serving({SYSTEMS: b"[" * 200_000}), {"failure": f"{SYSTEMS} is no resource of Redfish"}),
     "binary": (serving({SYSTEMS: b"\xff\x00"}), {"failure": f"{SYSTEMS} is no resource of Redfish"}),
@@ -110,7 +110,7 @@ def bmc(certificate: Path, answer: Callable[[str], Iterator[bytes]]) -> Iterator
 
 
 def asked(bmcs: dict[str, str], **changes: Any) -> Document:
-    login = {"user": "clustergen", "password": "pass word", "check_certificates": False, "seconds": 6}
+    login = {"user": "clustergen", "password": "pass word", "check_certificates": False, "seconds": 60}
     return {"bmcs": bmcs, "attributes": sorted(attribute_patterns()), **login, **changes}
 
 
@@ -118,13 +118,16 @@ def asked(bmcs: dict[str, str], **changes: Any) -> Document:
 def test_each_bmc_is_recorded_whatever_the_others_do(certificate: Path) -> None:
     with ExitStack() as stack:
         bmcs = {name: stack.enter_context(bmc(certificate, answer)) for name, (answer, _) in BMCS.items()}
-        began = time.monotonic()
-        machines = bmc_machines.ask_all(asked(bmcs | {"closed": "127.0.0.1:1"}))
-        assert time.monotonic() - began < 40  # the last drop of `drips` would come after 60
+        for seconds in (6, 40):  # `drips` goes on for 60; on a busy machine, others need more than 6, too
+            machines = bmc_machines.ask_all(asked(bmcs | {"closed": "127.0.0.1:1"}, seconds=seconds))
+            late = [name for name, row in machines.items() if row.get("failure", "").startswith("no answer in ")]
+            if late == ["drips"]:
+                break
         distrusted = bmc_machines.ask_all(asked({"good": bmcs["good"]}, check_certificates=True))
+    assert late == ["drips"]
     expected = {name: row for name, (_, row) in BMCS.items()} | {"closed": {"failure": "Connection refused"}}
-    assert {name: row for name, row in machines.items() if name != "no-http"} == {
-        name: row for name, row in expected.items() if name != "no-http"
+    assert {name: row for name, row in machines.items() if name not in ("no-http", "drips")} == {
+        name: row for name, row in expected.items() if name not in ("no-http", "drips")
     }
     assert machines["no-http"].keys() == {"failure"}
     assert "certificate verify failed" in distrusted["good"]["failure"]

@@ -63,7 +63,8 @@ def test_each_node_is_switched_by_what_it_has(tmp_path: Path, *, is_whole: bool)
         "secrets_given: {bmc: pass word}\nwake_broadcast: 127.255.255.255\n", encoding="ascii"
     )
     environment = {**ansible(tmp_path), "PLACE": str(tmp_path), "PYTHON": sys.executable, "ROOT": str(root)}
-    job = "chroot $ROOT sbatch -Q -w good2 -o /dev/null --wrap 'sleep 600'; sleep 3"
+    job = "chroot $ROOT sbatch -Q -w good2 -o /dev/null --wrap 'sleep 600'; for _ in {1..600}; do"
+    job += " squeue -h -w good2 -t running -o %i | grep -q . && break; sleep 0.1; done"
     some = [f"play {NODES}", job, f"play {NODES} -e power=off -e force=true", f"play {NODES} -e power=on"]
     more = [
         "play -e nodes=good2 -e power=off -e cluster_drain_timeout=1",

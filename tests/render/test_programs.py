@@ -45,7 +45,7 @@ def test_bash_reads_the_values_as_they_are(tmp_path: Path) -> None:
     printed = '"$text" "$flag" "$nothing" "${words[@]}" "${rows[@]}" "${!table[@]}" "${table[@]}"'
     script = f'set -eu; . "$1"; printf "%s\\n" {printed}'
     command = ["bash", "-c", script, "bash", str(tmp_path / "values.sh")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     expected = [HOSTILE, "true", "", "one", HOSTILE, "a b", "1", HOSTILE, "2", "k e y", HOSTILE]
     assert done.stdout.splitlines() == expected
 
@@ -120,7 +120,7 @@ def test_a_name_without_values_is_refused(kind: str, name: str, tmp_path: Path) 
     text = (carried("programs") / f"storage/clustergen-{kind}.sh").read_text(encoding="utf-8")
     (tmp_path / "program").write_text(text.replace("/etc/clustergen", str(values)), encoding="utf-8")
     command = ["bash", str(tmp_path / "program"), name]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode in (1, 2), done.stdout) == (True, "")
     assert done.stderr.startswith(f"usage: clustergen-{kind} NAME [")
     assert done.stderr.endswith("; NAME is one of: data home\n")

@@ -109,7 +109,7 @@ def test_only_a_server_of_mps_by_root_or_the_jobs_user_may_stay(
 ) -> None:
     scene = f"""{USERS}; {AT_ONCE}
 server=/usr/bin/nvidia-cuda-mps-server; cp /bin/sleep $server
-as_user {user} $server 30; pid=$!; sleep 0.2
+as_user {user} $server 30; pid=$!
 echo "GPU-3, $pid, nvidia-cuda-mps-server" >/run/clustergen/apps
 {{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &"""
     done = node(tmp_path, root).run(PROLOG, scene, SLURM_JOB_GPUS="2,3")
@@ -362,7 +362,7 @@ echo $theirs >/run/clustergen/spared"""
 def test_a_set_user_id_program_on_gpus_counts_as_its_users(script: str, user: int, tmp_path: Path, root: Path) -> None:
     """Its real user is the one who started it; its effective user is root."""
     scene = f"""{USERS}; {AT_ONCE}
-setpriv --ruid {user} --clear-groups sleep 30 & pid=$!
+setpriv --ruid {user} --clear-groups sleep 30 & pid=$!; begun
 echo "GPU-3, $pid, x" >/run/clustergen/apps
 {{ while kill -0 $pid; do sleep 0.1; done; : >/run/clustergen/apps; }} 2>/dev/null &"""
     done = node(tmp_path, root).run(script, scene, SLURM_JOB_GPUS="3")

@@ -44,8 +44,11 @@ other_munged() { # other_munged SECONDS
   off $1 setpriv --reuid "$(id -u munge)" --clear-groups munged -S /run/other/socket --pid-file /run/other/pid \
     --log-file /run/other/log --seed-file /run/other/seed
 }
+end() { # it removes its socket in the end, also one of its successor
+  local pid; pid=$(cat /run/other/pid); kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done
+}
 for seconds in 240 600 -600; do
-  other_munged $seconds; munge -n -S /run/other/socket | unmunge | grep -o 'STATUS.*'; kill "$(cat /run/other/pid)"
+  other_munged $seconds; munge -n -S /run/other/socket | unmunge | grep -o 'STATUS.*'; end
 done
 
 cd /etc/slurm
@@ -58,7 +61,7 @@ state() { for _ in {1..600}; do sinfo -h -n n1 -o %T | grep -qx "$1" && break; s
 controller; other_munged -600; slurmd -D -N n1 -f /run/node/slurm.conf >/run/clustergen/slurmd.log 2>&1 &
 until_log 'Expired credential' /run/clustergen/slurmctld.log; sinfo -h -n n1 -o %t | tr -d '*'
 until_log 'Rewound credential' /run/clustergen/slurmd.log
-kill "$(cat /run/other/pid)"; sleep 0.2; other_munged 0; state idle # chronyc makestep
+end; other_munged 0; state idle # chronyc makestep
 kill %slurmd
 
 jobs() { squeue -h -o %i | sort | paste -sd ' '; }

@@ -70,7 +70,7 @@ def run(script: str, directory: Path, *program: str, **environment: str) -> Simp
     variables["RATE"] = "100"
     done = subprocess.run(
         ["/bin/bash", str(directory / "job.sh"), *(program or (str(directory),))],
-        capture_output=True, text=True, timeout=20, check=False, cwd=directory,
+        capture_output=True, text=True, timeout=120, check=False, cwd=directory,
         env={**JOB, **variables, "RECORD": str(directory), **environment},
     )  # fmt: skip
 

@@ -18,11 +18,11 @@ mariadbd --no-defaults --user=root --datadir=/run/db --socket=/run/mysqld/mysqld
   --innodb-temp-data-file-path=ibtmp1:1M:autoextend --innodb-flush-log-at-trx-commit=0 \\
   --innodb-buffer-pool-size=16M --skip-name-resolve --skip-ssl \\
   >/run/clustergen/mariadbd.log 2>&1 &
-until_log() { for _ in {1..1000}; do grep -qE "$1" "$2" 2>/dev/null && return; sleep 0.02; done; cat "$2" >&2; exit 9; }
+until_log() { for _ in {1..6000}; do grep -qE "$1" "$2" 2>/dev/null && return; sleep 0.02; done; cat "$2" >&2; exit 9; }
 until_log 'ready for connections' /run/clustergen/mariadbd.log
 slurmdbd -D >/run/clustergen/slurmdbd.log 2>&1 &
 until_log 'slurmdbd version .* started' /run/clustergen/slurmdbd.log
-for _ in {1..1000}; do sacctmgr -n show cluster >/dev/null 2>&1 && break; sleep 0.02; done # it listens a moment later
+for _ in {1..6000}; do sacctmgr -n show cluster >/dev/null 2>&1 && break; sleep 0.02; done # it listens a moment later
 controller() {
   slurmctld -D >/run/clustergen/slurmctld.log 2>&1 &
   until_log 'Running as primary controller|fatal' /run/clustergen/slurmctld.log

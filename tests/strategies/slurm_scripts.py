@@ -75,7 +75,13 @@ class Node:
     def run(self, script: str, before: str = "", outputs: Mapping[str, str] | None = None, **env: str) -> Outcome:
         """`before` is shell that sets the scene, with `as_user UID COMMAND…` to start something."""
         scene = f"""
-as_user() {{ setpriv --reuid "$1" --regid "$1" --clear-groups "${{@:2}}" & }}
+begun() {{ # waits until the process that was started last is no longer this shell or setpriv
+  local word
+  until read -rd '' word <"/proc/$!/cmdline" && [[ $word != /bin/bash && $word != setpriv ]]; do
+    kill -0 $! && sleep 0.02 || return
+  done
+}} 2>/dev/null
+as_user() {{ setpriv --reuid "$1" --regid "$1" --clear-groups "${{@:2}}" & begun; }}
 cgroup_of() {{ echo "0::$2" >"/run/cgroup.$1"; mount --bind "/run/cgroup.$1" "/proc/$1/cgroup"; }}
 mkdir -p /run/lock
 {before}
@@ -85,7 +91,7 @@ exit $status"""
         notes = {**GOOD, **(outputs or {}), "scene": scene}
         job = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "1000", "SLURM_JOB_USER": "alice", "SLURMD_NODENAME": "c1"}
         return sandbox.run(
-            self.box, ["/bin/bash", "/run/clustergen/scene"], timeout=60, env={**job, **env}, notes=notes
+            self.box, ["/bin/bash", "/run/clustergen/scene"], timeout=300, env={**job, **env}, notes=notes
         )
 
 

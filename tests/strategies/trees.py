@@ -144,7 +144,7 @@ def run_script(
     assert count, "the script sets no PATH"
     script.write_text(text, encoding="utf-8")
     return subprocess.run(
-        ["bash", str(script), *arguments], capture_output=True, text=True, timeout=20, check=False, cwd=directory
+        ["bash", str(script), *arguments], capture_output=True, text=True, timeout=120, check=False, cwd=directory
     )
 
 

@@ -226,9 +226,12 @@ sacctmgr -iQ modify user where name=root account=nlp set QOS=low DefaultQOS=low 
 clustergen-accounts >/dev/null
 submit inherited nlp
 shown() { scontrol -o show assoc_mgr | grep 'Account=nlp U.*=root' | grep -oE '(Priority|MaxJobs|MaxTRESPJ)=[^( ]*'; }
-limit() { sed -i "s/$1/$2/" /etc/clustergen/accounts.json; clustergen-accounts >/dev/null; sleep 0.2; step "$3" shown; }
-limit '"DefaultQOS": "low"' '&, "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' limited
-limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' '' unlimited
+until_shown() { for _ in {1..300}; do shown | grep -qx "$1" && break; sleep 0.1; done; }
+limit() { # limit BEFORE AFTER NAME LINE: slurmctld gets it a moment later
+  sed -i "s/$1/$2/" /etc/clustergen/accounts.json; clustergen-accounts >/dev/null; until_shown "$4"; step "$3" shown
+}
+limit '"DefaultQOS": "low"' '&, "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' limited MaxJobs=5
+limit ', "MaxJobs": "5", "MaxTRESPerJob": "cpu=8", "Priority": "7"' '' unlimited MaxJobs=
 """
     qos: dict[str, Any] = {"high": {"priority": 100}, "low": {}}
     result = run(slurm, tmp_path, script, qos=qos, accounts=accounts, users={}, partitions={})
@@ -459,12 +462,12 @@ step first clustergen-accounts
 SLURM_CONF=/opt/two/slurm.conf step second accounts_of /run/clustergen/two.json
 step again clustergen-accounts
 step members sacctmgr -nP show federation format=Federation,Cluster
-for _ in {1..300}; do timeout 4 scontrol show federation | grep -q Sibling && break; sleep 0.1; done
-step siblings timeout 8 scontrol show federation
-step remote timeout 8 sbatch --parsable -M two -J remote --wrap true
-step there timeout 8 squeue -h -M two -n remote -o %j
-step federated timeout 8 sbatch --parsable -J federated --wrap true
-step everywhere timeout 8 squeue -h --federation -n federated -o %i
+for _ in {1..300}; do timeout 30 scontrol show federation | grep -q Sibling && break; sleep 0.1; done
+step siblings timeout 60 scontrol show federation
+step remote timeout 60 sbatch --parsable -M two -J remote --wrap true
+step there timeout 60 squeue -h -M two -n remote -o %j
+step federated timeout 60 sbatch --parsable -J federated --wrap true
+step everywhere timeout 60 squeue -h --federation -n federated -o %i
 """
     box = sandbox.Sandbox(
         current_slurm.path,
@@ -479,7 +482,7 @@ step everywhere timeout 8 squeue -h --federation -n federated -o %i
         "two.conf": text_of(second, "head", "/etc/slurm/slurm.conf"),
         "two.json": text_of(second, "head", VALUES),
     }
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=150, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=400, notes=notes)
     outputs = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in done.stdout.split("== ")[1:]}
     assert outputs["first"].endswith("changed\nstatus 0"), outputs
     assert outputs["second"].endswith("changed\nstatus 0"), outputs

@@ -64,12 +64,12 @@ mkdir -p $(dirname {OUT})
 cat >/usr/sbin/smartctl <<'END'
 #!/bin/bash
 [ "$2" = --scan ] && exec cat /run/clustergen/scan.json
-[[ "${{@: -1}}" != /dev/sdd ]] || exec sleep 30
+[[ "${{@: -1}}" != /dev/sdd ]] || exec sleep 300
 cat "/run/clustergen/$(basename "${{@: -1}}").json" 2>/dev/null
 exit 2
 END
 chmod 755 /usr/sbin/smartctl
-sed 's/^PATIENCE = 60/PATIENCE = 1/' {SCRIPT} >/run/metrics
+sed 's/^PATIENCE = 60/PATIENCE = 4/' {SCRIPT} >/run/metrics
 python3 /run/metrics && cat {OUT} && promtool check metrics <{OUT} >&2 || [ $? = 3 ]
 """
     box = sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True)

@@ -453,7 +453,7 @@ def managed(directory: Path, switches: list[dict[str, Any]] = SWITCHES, **fabric
 def opensm(tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
     node = lay_out(tree, "sm1", directory / "sm1")
     box = sandbox.Sandbox(root("opensm"), files=((node / "etc", "/etc"),))
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes={"net": NET})
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=300, notes={"net": NET})
     assert done.code is not None, done.stdout + done.stderr
     return done
 
@@ -482,9 +482,9 @@ def test_a_simulated_fabric_comes_up(tmp_path: Path) -> None:
     tree = managed(tmp_path, subnet_manager={"pkey": "0x8002"})
     script = """
         export OSM_TMP_DIR=/tmp OSM_CACHE_DIR=/tmp SIM_HOST=Hca1
-        sleep 40 | ibsim -s /run/clustergen/net >/tmp/ibsim.log 2>&1 &
+        sleep 400 | ibsim -s /run/clustergen/net >/tmp/ibsim.log 2>&1 &
         for _ in {1..300}; do grep -q 'simulator ready' /tmp/ibsim.log && break; sleep 0.1; done
-        timeout -k 2 20 ibsim-run opensm -F /etc/opensm/opensm.conf -o -f /run/clustergen/log -D 0x3 2>&1
+        timeout -k 2 200 ibsim-run opensm -F /etc/opensm/opensm.conf -o -f /run/clustergen/log -D 0x3 2>&1
         for guid in $(ibsim-run ibnetdiscover -p 2>/dev/null | awk '$1 == "CA" { print $2 }' | sort -u); do
           echo "pkeys $(ibsim-run smpquery pkeys "$guid" 2>&1 | head -1)"
         done

@@ -64,7 +64,7 @@ esac""",
         script = runnable(self.tree, "c1", f"/etc/slurm/health.d/{name}", self.directory)
         done = subprocess.run(
             ["bash", str(script)],
-            capture_output=True, text=True, timeout=20, check=False,
+            capture_output=True, text=True, timeout=120, check=False,
             env={"PATH": f"{self.directory}/bin:/usr/bin:/bin", "LC_ALL": "C"},
         )  # fmt: skip
         assert not done.stderr

@@ -137,8 +137,11 @@ def test_the_rollback_of_the_timer_waits_for_a_slow_change(tmp_path: Path) -> No
 printf '{OLD}' >/etc/network/interfaces.d/site && ifup eno1 2>/dev/null
 sed -i 's/flock -w 90/flock -w 0/' /usr/local/sbin/clustergen-network
 CLUSTERGEN_NETWORK_REPLACE=yes clustergen-network apply 60 >/dev/null 2>&1; addresses; echo
-flock /var/lib/clustergen/network/lock sleep 0.5 & sleep 0.2
+lock=/var/lib/clustergen/network/lock
+flock $lock sh -c 'until [ -e /tmp/go ]; do sleep 0.05; done' &
+while flock -n $lock true; do sleep 0.02; done
 clustergen-network confirm 2>&1 | cut -d : -f 1,2
+(sleep 0.3; touch /tmp/go) &
 clustergen-network rollback >/dev/null 2>&1; echo $?; addresses
 """
     assert on_node(tmp_path, script) == [

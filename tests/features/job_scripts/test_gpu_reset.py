@@ -54,7 +54,7 @@ class Scene(NamedTuple):
     gpus: str = "2,3"
 
 
-OPEN = "touch /dev/nvidia3; cp /usr/bin/sleep nv-fabricmanager; sleep 99 3</dev/nvidia3 & sleep 0.2;"
+OPEN = "touch /dev/nvidia3; cp /usr/bin/sleep nv-fabricmanager; $program 99 3</dev/nvidia3 & begun;"
 REQUESTED = "printf '2, None\\n3, GPU Reset\\n' >/run/clustergen/recovery; : >/run/clustergen/memory;"
 GOOD = "echo 3, 4, Disabled >/run/clustergen/after;"
 BOTH = "GPU 3: 40960 MiB stay allocated"
@@ -72,8 +72,8 @@ SCENES = {
     "without fabric manager, the job has all": Scene(
         GOOD, "3,0,1,2,4,5,6,7", "", UNITS.removeprefix(MANAGER).strip(), "0,1,2,3,4,5,6,7"
     ),
-    "fabric manager may have it open": Scene(OPEN.replace("sleep 99", "./nv-fabricmanager 99") + GOOD, "3", ""),
-    "a process has it open": Scene(OPEN + GOOD, "", f"{BOTH}; not reset: open in sleep (PID)"),
+    "fabric manager may have it open": Scene(f"program=./nv-fabricmanager; {OPEN} {GOOD}", "3", ""),
+    "a process has it open": Scene(f"program=sleep; {OPEN} {GOOD}", "", f"{BOTH}; not reset: open in sleep (PID)"),
     "DCGM does not stop": Scene(
         f"touch stuck; {GOOD}", "",
         f"{BOTH}; not reset: nvidia-dcgm-exporter.service does not stop, and keeps the GPUs open",
@@ -119,12 +119,16 @@ LOCK = "/run/clustergen-gpu-resets/lock"
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("holder", "reason"), [("true", "1 of 8 GPUs respond"), ("sleep 30", "")])
+@pytest.mark.parametrize(
+    ("holder", "reason"),
+    [("true", "1 of 8 GPUs respond"), ("sleep 99 & while flock -n $lock true; do sleep 0.05; done", "")],
+)
 def test_the_health_check_does_not_judge_gpus_during_a_reset(holder: str, reason: str, tmp_path: Path) -> None:
     root = root_with("pgrep")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    scene = f"mkdir -m 700 {Path(LOCK).parent}; flock {LOCK} {holder} & sleep 0.3"
+    scene = f"mkdir -m 700 {Path(LOCK).parent}; lock={LOCK}; flock $lock {holder}"
     done = node(tmp_path, root).run(HEALTH, scene, {"gpus": "0, GPU-0\n"})
+    assert done.code is not None, done
     assert reason in drained(done)
     assert bool(drained(done)) == bool(reason)
 

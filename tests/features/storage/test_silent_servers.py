@@ -33,12 +33,12 @@ while True:
 SCRIPT = r"""
 mkdir -p /home /var/lib/prometheus/node-exporter
 python3 /run/clustergen/server "$1" >/tmp/server 2>&1 &
-for _ in $(seq 200); do grep -q mounted /tmp/server && break; sleep 0.05; done
+for _ in $(seq 1200); do grep -q mounted /tmp/server && break; sleep 0.05; done
 cat /tmp/server
 . /etc/default/prometheus-node-exporter
 prometheus-node-exporter $ARGS --collector.filesystem.mount-timeout=1s >/tmp/log 2>&1 &
 ask='import urllib.request as u; print(u.urlopen("http://localhost:9100/metrics", timeout=2).read().decode())'
-for _ in $(seq 20); do
+for _ in $(seq 60); do
   python3 -c "$ask" 2>/dev/null >/tmp/metrics && break
   sleep 0.2
 done
@@ -57,6 +57,6 @@ def test_a_file_that_a_server_does_not_serve_is_an_error_of_the_device(server: s
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
     words = ["/bin/bash", "-c", SCRIPT, "script", server]
-    done = sandbox.run(box, words, timeout=60, notes={"server": SERVER})
+    done = sandbox.run(box, words, timeout=300, notes={"server": SERVER})
     values = re.findall(r'(?m)^node_filesystem_device_error\{.*mountpoint="/home"\} (\d)$', done.stdout)
     assert values == ["1"], done

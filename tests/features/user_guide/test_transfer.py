@@ -33,7 +33,8 @@ move /tmp/source/ /tmp/target/ | grep 'Literal data: 0'
     ),
     "interrupted": (
         """
-move --bwlimit=1000 /tmp/source/ /tmp/target/ & sleep 0.8; killall() { kill $(ps -o pid= -C rsync); }; killall; wait
+move --bwlimit=200 /tmp/source/ /tmp/target/ & killall() { kill $(ps -o pid= -C rsync); }
+until [ "$(find /tmp/target -name '.large.*' -size +0)" ]; do sleep 0.05; done; killall; wait
 [ -s /tmp/target/.rsync-partial/large ] && echo partial
 move /tmp/source/ /tmp/target/ | grep Matched; same
 """,

@@ -15,9 +15,9 @@ PORT = 8888
 LISTEN = f"systemd-run --quiet --unit=listener python3 -m http.server {PORT}"
 
 
-def is_open(lab: Lab, source: str, target: str, port: int) -> bool:
-    """True if a node can connect to a port of another; a packet that is dropped counts as closed after two seconds."""
-    return lab.run(source, f"timeout 2 bash -c 'exec 3<>/dev/tcp/{target}/{port}'").returncode == 0
+def is_open(lab: Lab, source: str, target: str, port: int, seconds: int = 60) -> bool:
+    """True if a node can connect to a port of another; a packet that is dropped counts as closed after this time."""
+    return lab.run(source, f"timeout {seconds} bash -c 'exec 3<>/dev/tcp/{target}/{port}'").returncode == 0
 
 
 def test_slurm_and_prometheus_work_behind_the_firewall(east: Lab) -> None:
@@ -36,13 +36,13 @@ def test_an_undeclared_port_is_closed_for_other_nodes(east: Lab) -> None:
             east.out(host, LISTEN)
             east.waits(host, f"ss -Hltn 'sport = :{PORT}'", str(PORT))
         assert is_open(east, "e1", "localhost", PORT)
-        assert not is_open(east, "east", "e1", PORT)
-        assert not is_open(east, "e1", "east", PORT)
+        assert not is_open(east, "east", "e1", PORT, 2)
+        assert not is_open(east, "e1", "east", PORT, 2)
         assert is_open(east, "e1", "east", 6817)
         east.out("e1", "systemctl stop clustergen-nftables")
         assert is_open(east, "east", "e1", PORT)
         east.out("e1", "systemctl start clustergen-nftables")
-        assert not is_open(east, "east", "e1", PORT)
+        assert not is_open(east, "east", "e1", PORT, 2)
     finally:
         for host in ("east", "e1"):
             east.run(host, "systemctl stop listener; systemctl start clustergen-nftables")
