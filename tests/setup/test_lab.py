@@ -66,7 +66,7 @@ def test_the_message_names_the_packages_to_install(
 
 def test_apts_first_error_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apt = "echo 'E: Unable to locate package podman' >&2; exit 100"
-    machine(tmp_path, monkeypatch, **{"apt-get": apt, "timeout": 'shift 3; exec "$@"'})
+    machine(tmp_path, monkeypatch, **{"apt-get": apt, "timeout": 'shift; exec "$@"'})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(ClustergenError, match=r"could not install podman.*: E: Unable to locate package podman"):
         lab.set_up(docker=False)
