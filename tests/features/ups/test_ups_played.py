@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
+from clustergen.features.ups.checks import CHECKS
+from clustergen.records import replace
 from clustergen.render.tree import Tree
+from clustergen.render.write import write
 from clustergen.verify import sandbox
+from clustergen.verify.check import Reader
+from clustergen.verify.run import verify
 from clustergen.verify.slurm_roots import root_with
 from strategies.trees import COMPUTE, GPU, HEAD, manifest, runnable, tree_of
 
@@ -146,3 +151,23 @@ def test_a_long_outage_stops_nodes_that_the_other_ups_does_not_carry(tmp_path: P
     log = played(manifest(nodes=[HEAD, SERVICE, COMPUTE], node_types=types, ups=ups), LONG, tmp_path)
     assert [line for line in log if line.startswith(("stop", "no "))] == ["stop c1"]
     assert log.index("scontrol requeue 7") < log.index("stop c1") < log.index("systemctl restart nut-server.service")
+
+
+SLOW = r"""
+mv /usr/lib/nut/upsmon /usr/lib/nut/upsmon.real
+printf '#!/bin/bash\nsleep 1.5; exec /usr/lib/nut/upsmon.real "$@"\n' >/usr/lib/nut/upsmon
+chmod 755 /usr/lib/nut/upsmon
+"""
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_verify_passes_where_upsmon_is_slow(tmp_path: Path) -> None:
+    """It starts as late as on a busy machine."""
+    devices = {"ups-a": {"address": "10.0.9.201", "feeds": "head"}}
+    write(tree_of(manifest(nodes=[HEAD, SERVICE, COMPUTE], ups={"devices": devices}), tmp_path), tmp_path / "rendered")
+    (check,) = CHECKS
+    assert isinstance(check.ask, Reader)
+    slow = replace(check, ask=replace(check.ask, script=SLOW + check.ask.script))
+    rows = [row for row in verify(tmp_path / "rendered", [slow]) if row.parser == check.parser]
+    assert {(row.status, row.words) for row in rows} == {("passed", ())}

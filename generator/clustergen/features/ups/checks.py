@@ -30,7 +30,7 @@ if [ -e /etc/clustergen/nut/upsd.users ]; then
   UPSNAME=none NOTIFYTYPE=COMMOK timeout 5 upssched 2>&1
 fi
 if python3 /usr/local/sbin/clustergen-ups is-fed; then
-  for seconds in 1 5 20; do # on a busy machine, it may not have read its file when it has to end
+  for seconds in 1 4 20; do # on a busy machine, it may not have read its file when it has to end
     monitored=$(timeout --preserve-status $seconds /usr/lib/nut/upsmon -F 2>&1)
     ! grep -q '^UPS: ' <<<"$monitored" || break
   done
