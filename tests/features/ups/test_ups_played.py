@@ -27,9 +27,9 @@ SHORTER = (
     (r"(START-TIMER \S+) \d+", r"\1 15"),
     (r"POLLFREQ(ALERT)? \d+", r"POLLFREQ\1 1"),
     (r"DEADTIME \d+", "DEADTIME 15"),
-    (r"HOSTSYNC \d+", "HOSTSYNC 8"),
-    (r"FINALDELAY 40", "FINALDELAY 1"),  # compute nodes
-    (r"FINALDELAY 160", "FINALDELAY 3"),  # services
+    (r"HOSTSYNC \d+", "HOSTSYNC 20"),
+    (r"FINALDELAY 40", "FINALDELAY 4"),  # compute nodes
+    (r"FINALDELAY 160", "FINALDELAY 8"),  # services
     (r"FINALDELAY 120", "FINALDELAY 1"),  # the server
     (r"maxretry = 3", "maxretry = 3\npollinterval = 1"),
     (
@@ -85,7 +85,7 @@ wait_for 'stop head'
 LONG = r"""
 power ups-a OB
 wait_for 'stop c1'
-sleep 4 # longer than services wait for
+sleep 9 # longer than services wait for
 power ups-a OL
 wait_for nut-server
 """
