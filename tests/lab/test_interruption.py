@@ -35,7 +35,7 @@ def terminated(directory: str) -> list[object]:
     (made.work.tree / "site.yml").write_text(PLAY.format(place=place), encoding="utf-8")
 
     def terminate() -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 400
         while not place.exists() and time.monotonic() < until:
             time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -54,7 +54,7 @@ def terminated(directory: str) -> list[object]:
 
 @pytest.mark.slow
 def test_a_terminated_lab_apply_takes_the_playbook_along(tmp_path: Path) -> None:
-    ending, process = separately(terminated, str(tmp_path))
+    ending, process = separately(terminated, str(tmp_path), timeout=600)
     assert ending == "interrupted"
     until = time.monotonic() + 30
     while is_running(process) and time.monotonic() < until:

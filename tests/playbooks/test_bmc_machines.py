@@ -46,10 +46,10 @@ def serving(resources: Document, head: str = "200 OK") -> Callable[[str], Iterat
 
 
 def dripping(_path: str) -> Iterator[bytes]:
-    yield b"HTTP/1.1 200 OK\r\n"
+    yield b"HTTP/1.1 200 OK\r\nX: "
     for _ in range(1000):
         time.sleep(0.2)
-        yield b"X: y\r\n"
+        yield b"y"
 
 
 def listed(*members: object) -> Document:
