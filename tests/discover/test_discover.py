@@ -21,6 +21,7 @@ from clustergen.hardware.discovery.script import SERIAL, collector
 from clustergen.hostlist import expand
 from strategies.machines import infiniband, smi_log
 from strategies.machines import lspci as machine_lspci
+from strategies.reviewed import same
 
 H100 = "NVIDIA H100 80GB HBM3"
 COMPUTE = (0, 3, 4, 5, 6, 9, 10, 11)  # mlx5_N of a DGX H100's rails
@@ -104,9 +105,11 @@ def dgx(directory: Path, name: str, number: int, memory: int = 2063426, **files:
             (directory / name / file.replace("__", "-")).write_text(text, encoding="utf-8")
 
 
-def discovered(directory: Path) -> tuple[dict, str]:
+def discovered(directory: Path, *, is_reviewed: bool = True) -> tuple[dict, str]:
     result = CliRunner().invoke(group, ["discover", "--facts", str(directory)], catch_exceptions=False)
     assert result.exit_code == 0, result.output
+    if is_reviewed:
+        same("discover", result.output.replace(str(directory), ""))
     return yaml.safe_load(result.stdout), result.stdout
 
 
@@ -254,7 +257,7 @@ def test_the_script_collects_this_machine(tmp_path):
     done = subprocess.run(["sh", str(script)], capture_output=True, check=True, timeout=300)
     with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
         archive.extractall(tmp_path / "facts/here", filter="data")
-    document, _ = discovered(tmp_path / "facts")
+    document, _ = discovered(tmp_path / "facts", is_reviewed=False)
     (kind,) = document["node_types"].values()
     cpu = kind["cpu"]
     threads = cpu["sockets"] * cpu["cores_per_socket"] * cpu["threads_per_core"]

@@ -17,6 +17,7 @@ from clustergen.hardware.discovery.processors import lscpu, slurmd
 from clustergen.hardware.discovery.recognise import named_systems
 from clustergen.hardware.discovery.topology import topology
 from strategies.machines import infiniband
+from strategies.reviewed import same
 
 Link = Callable[[int, int], str]
 EPYC = [f"{16 * i}-{16 * i + 15},{128 + 16 * i}-{128 + 16 * i + 15}" for i in range(8)]
@@ -53,6 +54,7 @@ def discovered(directory: Path, **files: str) -> tuple[dict, str]:
     for file, text in files.items():
         (directory / "n1" / file.replace("__", "-")).write_text(text, encoding="utf-8")
     result = CliRunner().invoke(group, ["discover", "--facts", str(directory)], catch_exceptions=False)
+    same("discover", result.output.replace(str(directory), ""))
     (kind,) = yaml.safe_load(result.stdout)["node_types"].values()
     return kind, result.stdout
 

@@ -28,7 +28,7 @@ from clustergen.hardware.findings import Report
 from clustergen.hardware.model import End
 from strategies.fabric_nets import Net, cluster_of, planned_net, superpod
 from strategies.findings import report_words, words
-from strategies.reviewed import expected as reviewed
+from strategies.reviewed import same
 
 Neighbour = tuple[str, str, str]
 """Interface here, name there, port there."""
@@ -142,7 +142,7 @@ def of_fault(name: str) -> Report:
 def test_faults(name: str) -> None:
     report = of_fault(name)
     assert [group.code for group in report.groups] == [FAULTS[name][1]]
-    assert report_words(report) == reviewed("cabling")[f"lldp: {name}"]
+    same("cabling", report_words(report))
 
 
 def not_asked() -> Report:
@@ -154,7 +154,7 @@ def not_asked() -> Report:
 def test_facts_that_were_not_asked_are_not_missing() -> None:
     report = not_asked()
     assert [one.code for one in report.reading] == ["discovery-incomplete"]
-    assert report_words(report) == reviewed("cabling")["lldp: not asked"]
+    same("cabling", report_words(report))
 
 
 def hears_nothing() -> Report:
@@ -164,7 +164,7 @@ def hears_nothing() -> Report:
 def test_a_node_that_hears_nothing() -> None:
     report = hears_nothing()
     assert [group.code for group in report.groups] == ["fabric-node-missing"]
-    assert report_words(report) == reviewed("cabling")["lldp: nothing heard"]
+    same("cabling", report_words(report))
 
 
 def test_other_networks_are_left_out() -> None:
@@ -184,7 +184,7 @@ def other_port() -> Report:
 
 def test_a_port_that_the_plan_does_not_have_is_reported_on_a_switch_of_the_fabric() -> None:
     """With the switch that it is on, as it may be the planned port under another name."""
-    assert report_words(other_port()) == reviewed("cabling")["lldp: other port"]
+    same("cabling", report_words(other_port()))
 
 
 def test_ports_with_names_of_another_system_are_compared_by_device() -> None:
@@ -216,7 +216,7 @@ def of_unreadable(name: str) -> Diagnostic:
 def test_files_without_lldp_output(name: str) -> None:
     one = of_unreadable(name)
     assert one.code == "discovery-unreadable"
-    assert words([one]) == reviewed("cabling")[f"no lldp: {name}"]
+    same("cabling", words([one]))
 
 
 _VALUES = st.recursive(
@@ -298,15 +298,3 @@ def test_all_files_have_one_limit(limit: str, monkeypatch: pytest.MonkeyPatch) -
     facts, findings = lldp.read(files, "lldp", frozenset(files))
     assert facts is None
     assert "not one fabric" in findings[-1].message
-
-
-def rows() -> dict[str, str]:
-    """Those of fixtures/reviewed/cabling.txt that this module compares."""
-    reports = {
-        **{f"lldp: {name}": of_fault(name) for name in FAULTS},
-        "lldp: not asked": not_asked(),
-        "lldp: nothing heard": hears_nothing(),
-        "lldp: other port": other_port(),
-    }
-    shown = {name: report_words(report) for name, report in reports.items()}
-    return shown | {f"no lldp: {name}": words([of_unreadable(name)]) for name in UNREADABLE}

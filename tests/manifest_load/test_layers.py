@@ -20,7 +20,7 @@ from clustergen.features.provisioning.resolved import Provisioning
 from clustergen.manifest.layers import merged
 from clustergen.manifest.source import load
 from clustergen.manifest.yaml_load import parse
-from strategies.findings import TINY
+from strategies.findings import TINY, judged
 
 SITE = """\
 os: debian-12
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_extended(site: Path, link: str, message: str) -> 
     (directory / "list.yaml").write_text("- 1\n", encoding="utf-8")
     (directory / "latin.yaml").write_bytes("description: Köln\n".encode("latin-1"))
     (directory / "manifest.yaml").write_text(CLUSTER.replace("../site.yaml", link), encoding="utf-8")
-    (diagnostic,) = validate(directory / "manifest.yaml").diagnostics
+    (diagnostic,) = judged(directory / "manifest.yaml")
     assert (diagnostic.code, diagnostic.place and diagnostic.place.line) == ("extends-invalid", 1)
     assert message in f"{diagnostic.message} {diagnostic.hint}"
 
@@ -272,7 +272,7 @@ def test_a_node_type_that_is_like_none(tmp_path: Path, link: str, message: str, 
     text = LIKE.replace("like: h100", f"like: {link}").replace("\nnodes:", "\n  other: {like: h100}\nnodes:")
     text = text.replace("type: h100,", f"type: {node_type},")
     path.write_text(text, encoding="utf-8")
-    (diagnostic,) = (item for item in validate(path).diagnostics if item.code == "like-invalid")
+    (diagnostic,) = (item for item in judged(path) if item.code == "like-invalid")
     assert message in f"{diagnostic.message} {diagnostic.hint}"
     assert not any(item.code == "hardware-incomplete" for item in validate(path).diagnostics)
 
@@ -336,7 +336,7 @@ def test_a_hint_names_no_node_type_that_no_file_has(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     text = _nodes(*["memory: 1TiB"] * 4).replace("/24}", "/24}\n  fabric: {type: infiniband, rate: XDR}")
     path.write_text(text, encoding="utf-8")
-    (slow,) = (item for item in validate(path).diagnostics if item.code == "nic-too-slow")
+    (slow,) = (item for item in judged(path) if item.code == "nic-too-slow")
     assert slow.hint == "list your ports under nics if they are faster"
 
 
@@ -388,7 +388,7 @@ def test_a_mistake_is_reported_once_where_it_is_written(
     assert edit[0] in text
     path.write_text(text.replace(*edit), encoding="utf-8")
     lines = path.read_text(encoding="utf-8").splitlines()
-    errors = [item for item in validate(path).diagnostics if item.severity is Severity.ERROR]
+    errors = [item for item in judged(path) if item.severity is Severity.ERROR]
     places = [(item.code, item.place) for item in errors]
     assert [(code, lines[at.line - 1][at.column - 1 : at.end_column - 1]) for code, at in places if at] == mistakes
 

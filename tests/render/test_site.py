@@ -19,6 +19,8 @@ from clustergen.diagnostics.pages import page
 from clustergen.records import replace
 from clustergen.render import site_source
 from clustergen.render.tree import Tree
+from strategies.findings import words
+from strategies.reviewed import same_words
 from strategies.trees import manifest, node_files
 
 
@@ -27,6 +29,7 @@ def rendered(directory: Path, **changes: object) -> tuple[Tree | None, list[Diag
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(manifest(**changes)), encoding="utf-8")
     tree, result = compiler.render(compiler.validate(path), path)
+    same_words(words(result).replace(f"{directory}/", ""))
     return tree, list(result)
 
 
@@ -252,8 +255,8 @@ def test_a_submodule_is_refused_by_render_and_diff(tmp_path: Path, monkeypatch: 
     Path("manifest.yaml").write_text(json.dumps(manifest()), encoding="utf-8")
     git("add", ".")
     git("commit", "-q", "-m", "first")
-    for words in (["render"], ["diff", "HEAD:./manifest.yaml"]):
-        done = CliRunner().invoke(group, [*words, "manifest.yaml"])
+    for command in (["render"], ["diff", "HEAD:./manifest.yaml"]):
+        done = CliRunner().invoke(group, [*command, "manifest.yaml"])
         message = done.output + (str(done.exception.message) if isinstance(done.exception, ClustergenError) else "")
         assert done.exit_code != 0
         assert f"{name}" in message

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clustergen.compile import validate
-from strategies.findings import TINY, changed
+from strategies.findings import TINY, changed, judged
 
 MIG = changed(
     TINY,
@@ -99,7 +98,7 @@ OTHERS = {
 def codes(text: str, directory: Path) -> dict[str, str]:
     path = directory / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
-    return {one.code: one.hint or "" for one in validate(path).diagnostics}
+    return {one.code: one.hint or "" for one in judged(path)}
 
 
 @pytest.mark.parametrize("name", CASES)

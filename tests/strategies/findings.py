@@ -9,7 +9,7 @@ from pathlib import Path
 from clustergen.compile import validate
 from clustergen.diagnostics import Diagnostic
 from clustergen.hardware.findings import Report
-from strategies.reviewed import expected
+from strategies.reviewed import expected, same_words
 
 TINY = """\
 name: tiny
@@ -50,7 +50,9 @@ def diagnosed(text: str) -> list[Diagnostic]:
 def findings(text: str, diagnostics: list[Diagnostic] | None = None) -> list[tuple[str, str]]:
     """(code, what the caret stands under) of every diagnostic of a manifest, in file order."""
     lines = text.splitlines()
-    diagnostics = diagnosed(text) if diagnostics is None else diagnostics
+    if diagnostics is None:
+        diagnostics = diagnosed(text)
+        same_words(words(diagnostics))
     places = [item.place for item in diagnostics]
     assert all(place and place.line for place in places)
     return [
@@ -60,12 +62,19 @@ def findings(text: str, diagnostics: list[Diagnostic] | None = None) -> list[tup
     ]
 
 
-def words(diagnostics: list[Diagnostic]) -> str:
+def words(diagnostics: Iterable[Diagnostic]) -> str:
     """A line for each: severity, code, message and hint."""
     lines = [
         f"{one.severity} {one.code}: {one.message}" + (f" | {one.hint}" if one.hint else "") for one in diagnostics
     ]
     return "".join(f"{line}\n" for line in lines) or "nothing\n"
+
+
+def judged(path: Path) -> list[Diagnostic]:
+    """The diagnostics of a manifest, whose words are reviewed but for the directory that it is in."""
+    diagnostics = list(validate(path).diagnostics)
+    same_words(words(diagnostics).replace(f"{path.parent}/", "").replace(f"{path.parent.parent}/", ""))
+    return diagnostics
 
 
 def placed_words(diagnostics: Iterable[Diagnostic]) -> str:

@@ -15,6 +15,8 @@ from clustergen import compile as compiler
 from clustergen.cluster.model import Cluster
 from clustergen.diagnostics import Diagnostic
 from clustergen.render.tree import RenderedFile, Tree
+from strategies.findings import words
+from strategies.reviewed import same_words
 
 HEAD = {"name": "head", "type": "service", "address": "10.0.0.1", "roles": ["slurm-controller", "slurm-accounting"]}
 COMPUTE = {"name": "c[1-4]", "type": "gpu", "address": "10.0.0.[11-14]"}
@@ -78,10 +80,12 @@ def cluster_of(data: Mapping[str, Any], directory: Path) -> Cluster:
 
 
 def diagnostics_of(data: Mapping[str, Any], directory: Path) -> Sequence[Diagnostic]:
-    """All that is wrong with a manifest."""
+    """All that is wrong with a manifest, in reviewed words."""
     path = directory / "manifest.yaml"
     path.write_text(json.dumps(data), encoding="utf-8")
-    return compiler.validate(path).diagnostics
+    diagnostics = compiler.validate(path).diagnostics
+    same_words(words(diagnostics).replace(str(directory), ""))
+    return diagnostics
 
 
 def codes_of(data: Mapping[str, Any], directory: Path) -> list[str]:
