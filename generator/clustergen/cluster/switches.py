@@ -186,9 +186,9 @@ def _members(tree: Shape, plane: int, planes: int, prefix: str) -> Iterator[Memb
 
 
 def _unequal_planes(path: ManifestPath, rails: int, planes: int) -> Finding:
-    ports = f"{rails} {'port' if rails == 1 else 'ports'}"
+    ports = "1 port of a node does" if rails == 1 else f"{rails} ports of a node do"
     hint = f"list {planes * -(-rails // planes)} ports of the node type under nics, or remove planes"
-    return Finding("plan-does-not-fit", (*path, "planes"), f"{ports} of a node do not make {planes} planes", hint)
+    return Finding("plan-does-not-fit", (*path, "planes"), f"{ports} not make {planes} planes", hint)
 
 
 def _models(view: CatalogueView, plan: FabricPlan, path: ManifestPath, report: Report) -> dict[str, parts.Switch]:

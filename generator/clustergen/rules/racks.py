@@ -64,9 +64,9 @@ def rack_empty(cluster: Cluster) -> Iterator[Finding]:
             yield Finding(
                 "rack-empty",
                 ("racks", name, "nodes"),
-                f"{count} nodes in {len(racks)} racks are {each} in each, so {compress(empty)}"
-                f" {'is' if len(empty) == 1 else 'are'} empty",
-                f"write an entry for each rack with its nodes, or name {len(racks) - len(empty)} racks",
+                f"{counted(count, 'node')} in {len(racks)} racks {'is' if count == 1 else 'are'} {each} in each,"
+                f" so {compress(empty)} {'is' if len(empty) == 1 else 'are'} empty",
+                f"write an entry for each rack with its nodes, or name {counted(len(racks) - len(empty), 'rack')}",
             )
 
 
