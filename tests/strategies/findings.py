@@ -75,7 +75,7 @@ def judged(path: Path) -> list[Diagnostic]:
     """The diagnostics of a manifest, whose words are reviewed but for paths of directories and reasons of the system."""
     diagnostics = list(validate(path).diagnostics)
     text = re.sub(r"'[^'\n]*(?:pytest-|test_)[^'\n]*'", "DIRECTORY", words(diagnostics))
-    same_words(re.sub(r"(cannot read [^:\n]*): [^|\n]*", r"\1", text))
+    same_words(re.sub(r"(cannot read [^:\n]*): [^|\n]*(?= \||\n)", r"\1", text))
     return diagnostics
 
 
