@@ -35,7 +35,15 @@ from clustergen.manifest.source import load
 from clustergen.records import fields
 from clustergen.slurmrules.field_table import FIELDS, MORE
 from clustergen.verify.checks import CHECKS
-from strategies import diffs, machines, odd_manifests, reviewed_changes, reviewed_imports, reviewed_variations
+from strategies import (
+    diffs,
+    machines,
+    odd_manifests,
+    reviewed_changes,
+    reviewed_commands,
+    reviewed_imports,
+    reviewed_variations,
+)
 from strategies.findings import changed
 from strategies.pages import ROOT
 from strategies.unusual import FIXTURES, MANIFESTS, Outputs, compiled, run
@@ -202,7 +210,11 @@ def _of_checks() -> Outputs:
             for file in files
             if check.reads(file.target or file.path, file.content[:999].decode(errors="replace"))
         }
-        yield f"verify --only {check.name}", "\n".join((check.what, check.parser, check.proves, *sorted(places)))
+        asked = [str(text) for text in getattr(check.ask, "__dict__", {}).values() if isinstance(text, str | bool)]
+        yield (
+            f"verify --only {check.name}",
+            "\n".join((check.what, check.parser, check.proves, *asked, *sorted(places))),
+        )
 
 
 def _of_keys() -> Outputs:
@@ -241,6 +253,7 @@ CASES: dict[str, Callable[[], Outputs]] = {
     **reviewed_variations.CASES,
     **reviewed_changes.CASES,
     "imports": reviewed_imports.of_imports,
+    **reviewed_commands.CASES,
 }
 
 

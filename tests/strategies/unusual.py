@@ -25,5 +25,5 @@ def compiled(name: str) -> tuple[Compiled, Tree]:
 def run(*words: str) -> tuple[str, str]:
     """A command and its output, in a terminal of 100 columns."""
     done = CliRunner().invoke(group, words, env={"COLUMNS": "100"}, catch_exceptions=True)
-    hint = getattr(done.exception, "hint", None)
-    return " ".join(words), f"{done.exit_code} {done.exception!r} {hint}\n{done.output}"
+    code, hint = getattr(done.exception, "exit_code", done.exit_code), getattr(done.exception, "hint", None)
+    return " ".join(words), f"{code} {done.exception!r} {hint}\n{done.output}"

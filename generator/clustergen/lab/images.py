@@ -116,7 +116,7 @@ def _reason(words: Sequence[str], status: int) -> str:
     telling = re.compile(r"Could not |Failed to fetch|Temporary failure|No space left|NO_PUBKEY", re.IGNORECASE)
     errors = [line for line in words if line.startswith("E:")]
     matches = [line for line in errors if telling.search(line)] or [line for line in words if telling.search(line)]
-    return (matches or errors or list(words) or [f"mmdebstrap ended with {status}"])[0].strip()
+    return (matches or errors or words[-1:] or [f"mmdebstrap ended with {status}"])[0].strip()
 
 
 def can_make(system: OperatingSystem) -> bool:
