@@ -421,7 +421,7 @@ NODE_LINES = [
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Boards=2 Sockets=1 CoresPerSocket=4",
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Sockets=1 CoresPerSocket=4 CoreSpecCount=4",
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Sockets=1 CoresPerSocket=4 CoreSpecCount=1 CPUSpecList=0",
-        "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Sockets=1 CoresPerSocket=4 CPUSpecList=9",
+        "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Sockets=1 CoresPerSocket=4 CPUSpecList=0,2-9,1",
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] Sockets=1 CoresPerSocket=4 RealMemory=100 MemSpecLimit=200",
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] RealMemory=64G",
         "NodeName=n[1-4] NodeAddr=10.0.0.[1-4] State=SLEEPY",

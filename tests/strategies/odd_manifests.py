@@ -237,6 +237,30 @@ notebooks: {group: jupyter}
 }  # fmt: skip
 
 RENDERED = {
+    "a room of which little is known": """\
+name: room
+os: debian-13
+networks:
+  management: {cidr: 10.0.0.0/24, domain: cluster.local, ntp: [pool.ntp.org]}
+  fabric: {type: infiniband, rate: NDR, cidr: 10.1.0.0/24, plan: {leaf: qm9700, racks: r1}}
+node_types:
+  t: {system: dgx-h100}
+nodes:
+  - {name: head, type: service, address: 10.0.0.1, roles: [slurm-controller]}
+  - {name: "t[1-4]", type: t, address: "10.0.0.[11-14]", addresses: {fabric: "10.1.0.[11-14]"}}
+racks:
+  r1: {nodes: "t[1-2]", circuits: [{volts: 400, amps: 32, count: 4}]}
+  r2: {nodes: "t[3-4]", cooling: 40kW}
+facility:
+  ups: {power: 90kW}
+  loops:
+    first: {racks: r1, coolant: water, share: 60%, cdus: {capacity: 30kW, count: 2}}
+    second: {racks: r2, coolant: pg25, share: 50%, rise: 12, cdus: {count: 3, pumps: 2}}
+  prices: {currency: EUR, items: {dgx-h100: 300000}}
+slurm:
+  version: "24.11"
+  partitions: {batch: {nodes: all, default: true}}
+""",
     "long names": """\
 name: a-cluster-with-a-name-that-is-as-long-as-one-may-be
 os: debian-13

@@ -115,6 +115,10 @@ _CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
         ("admin_level: operator", "default_account: vision"),
         ("users: [alice, bob]", "users: [alice, bob, carol]"),
     ),
+    "GPUs of the nodes": (
+        ("system: hgx-h100-8, memory: 1TiB", "system: hgx-h100-8, memory: 1TiB, gpus: {shards: 4}"),
+        ("c[1-4]\", type: gpu,", "c[1-4]\", type: gpu, gpus: {count: 4},"),
+    ),
     "no accounts": ((_POLICY, "  accounts: {vision: {users: [bob]}}\n"),),
     "no limits": ((_POLICY, ""),),
 }  # fmt: skip
