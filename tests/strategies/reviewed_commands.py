@@ -169,7 +169,7 @@ def of_labs() -> Outputs:
         for name, text in {"slurmdbd": _OUTSIDE, "database": _DATABASE}.items():
             compiled = compiler.validate(place, raw=text.encode())
             assert compiled.ok, compiled.diagnostics
-            for title, wish in _WISHES.items() if name == "slurmdbd" else [("as it is", Wish())]:
+            for title, wish in (_WISHES if name == "slurmdbd" else {"as it is": Wish()}).items():
                 with (
                     patch.dict(os.environ, {"CLUSTERGEN_LAB": directory}),
                     patch("clustergen.lab.namespace.hybrid", return_value=False),
