@@ -72,6 +72,14 @@ WRONG = {
         ),
         [("switch-ports", "spine1")],
     ),
+    "several leaves with too few ports": (
+        changed(
+            fabric('{name: "leaf[1-2]", model: qm9700, nodes: "gpu[1-70]"}'),
+            ("gpu[1-4]", "gpu[1-70]"),
+            ("[11-14]", "[11-80]"),
+        ),
+        [("switch-ports", "leaf[1-2]")],
+    ),
     "a leaf without its last node": (
         fabric('{name: leaf1, nodes: "gpu[1-3]"}'),
         [("node-without-switch", "gpu[1-4]")],

@@ -134,6 +134,7 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
         below.update(switch.uplinks)
     fabric = cluster.networks.fabric
     most = fabric.plan.ports if fabric and fabric.plan else None
+    alike: dict[tuple[ManifestPath, str, str], list[Switch]] = {}
     for switch in cluster.switches:
         if switch.ports is None:
             continue
@@ -144,14 +145,19 @@ def switch_ports(cluster: Cluster) -> Iterator[Finding]:
             split = f" ({switch.nics_per_port} per port)" if switch.nics_per_port > 1 else ""
             parts = [f"{nics} NICs{split}"] if nics else []
             parts += [f"{cables} {'cable' if cables == 1 else 'cables'} to other switches"] if cables else []
-            yield Finding(
-                "switch-ports",
-                _entry(switch),
-                f"switch '{switch.name}' needs {needed} ports for {' and '.join(parts)}; a {switch.model} has"
-                f" {switch.ports}",
-                "spread the nodes over more switches, or use a larger model",
-                at=_span(switch),
-            )
+            text = f"{needed} ports for {' and '.join(parts)}"
+            alike.setdefault((_entry(switch), text, f"a {switch.model} has {switch.ports}"), []).append(switch)
+    for (entry, needs, has), members in alike.items():
+        names = compress(switch.name for switch in members)
+        yield Finding(
+            "switch-ports",
+            entry,
+            f"switch '{names}' needs {needs}; {has}"
+            if len(members) == 1
+            else f"switches '{names}' each need {needs}; {has}",
+            "spread the nodes over more switches, or use a larger model",
+            at=_span(members[0]) if len(members) == 1 else None,
+        )
 
 
 def _nics_on(switch: Switch, node_type: NodeType, leaves: int, most: int | None) -> int:

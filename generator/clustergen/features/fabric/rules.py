@@ -25,7 +25,11 @@ def fabric_ports_unknown(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             "fabric-ports-unknown",
             ("node_types", node_type.name),
-            f"the device names of the {len(ports)} fabric ports of '{node_type.name}' are not known"
+            (
+                f"the device name of the fabric port of '{node_type.name}' is not known"
+                if len(ports) == 1
+                else f"the device names of the {len(ports)} fabric ports of '{node_type.name}' are not known"
+            )
             + (f"; not rendered: {', '.join(lacking)}" if lacking else ""),
             f"run `rdma link` on a node and list the ports under node_types.{node_type.name}.nics:"
             f" [{{device: {ports[0].device}, interface: …}}, …]",
