@@ -98,6 +98,15 @@ def test_the_load_of_feeds_before_and_after(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_renamed_node_keeps_its_cables(tmp_path: Path) -> None:
+    new = yaml.safe_load(yaml.safe_dump(cluster(3)).replace("c[1-3]", "c[1-2],last"))
+    plan = plan_of(tmp_path, cluster(3), new)
+    assert (room_counts(plan), plan["machine_room"]["renamed"]) == ({}, {"c3": "last"})
+    assert "NetBox: rename devices c3 → last by hand" in plan["text"]
+    assert plan["machine_room"]["devices"] == []
+
+
+@pytest.mark.slow
 def test_a_removed_node_leaves_its_cables(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, cluster(4), cluster(3))
     assert room_counts(plan) == {"cables_to_remove": 1}

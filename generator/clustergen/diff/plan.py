@@ -168,7 +168,7 @@ def plan(old: Snapshot, new: Snapshot) -> Plan:
     for upgrade, value in upgrades(old, new, edits):
         changes.append(upgrade)
         origins.of_changes[upgrade] = (value,)
-    room = room_changes(old.tables, new.tables)
+    room = room_changes(old.tables, new.tables, renamed)
     comes = arrival(changes) if after.release and not before.release else None
     gained, lost = fitted(old, new)
     work = Work(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from clustergen.diff.room_tables import Cable, Device, Feed, Part, Tables
@@ -75,6 +76,8 @@ class RoomChanges:
     """Cables whose kind or length only one side knows."""
     longer: int = 0
     """Cables for which a shorter one would do: they stay."""
+    renamed: Mapping[str, str] = {}
+    """Previous → new name of machines that stay in their place, with their cables."""
     recabled: tuple[str, ...] = ()
     """Nodes that lose a link or their place meanwhile."""
     recabled_bmc: tuple[str, ...] = ()
@@ -97,17 +100,19 @@ class RoomChanges:
         return sum(n for n in counts if n > 0), -sum(n for n in counts if n < 0)
 
 
-def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
-    """None where the machine room stays as it is."""
+def room_changes(old: Tables, new: Tables, renamed: Mapping[str, str] = MappingProxyType({})) -> RoomChanges | None:
+    """None where the machine room stays as it is. `renamed`: previous → new name of machines."""
     if old.files == new.files or not any(_tables(side) for side in (old, new)):
         return None
     if not (_tables(old) and _tables(new)):
         return RoomChanges(uncompared="old" if _tables(new) else "new")
+    old = old.with_names(renamed)
     cables, specified, longer = _cables(old, new)
+    names = {before: after for before, after in renamed.items() if after in new.devices}
     devices = tuple(_devices(old, new))
     feeds = tuple(_feeds(old, new))
     parts = _parts(old, new)
-    if not (cables or devices or feeds or parts or specified or longer):
+    if not (cables or devices or feeds or parts or specified or longer or names):
         return None
     recabled, recabled_bmc, narrowed = _interrupted(old, new, cables, devices)
     return RoomChanges(
@@ -121,6 +126,7 @@ def room_changes(old: Tables, new: Tables) -> RoomChanges | None:
         recabled=recabled,
         recabled_bmc=recabled_bmc,
         narrowed=narrowed,
+        renamed=names,
     )
 
 

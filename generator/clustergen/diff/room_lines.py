@@ -39,6 +39,9 @@ def room_lines(room: RoomChanges, most: int, longest: int) -> Iterator[Line]:
     yield from _ports(room.ports_left)
     if any(change.kind == "move" for change in room.devices):
         yield Line("", "places are derived from the plan; racks.RACK.places in the manifest keeps a device where it is")
+    if room.renamed:
+        names = f"{cut(folded(room.renamed), longest)} → {cut(folded(room.renamed.values()), longest)}"
+        yield Line("", f"NetBox: rename devices {names} by hand; imports only add")
     removed = [name for kind, name, *_ in room.devices if kind == "remove"]
     if removed or room.count_cables("remove") or room.count_cables("move"):
         what = f"devices {cut(folded(removed), longest)} and their cables" if removed else "removed and moved cables"

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clustergen.diagnostics import ClustergenError
@@ -79,16 +80,21 @@ class Part(NamedTuple):
 class Tables:
     """The tables of one tree, each parsed when something asks for it. ClustergenError for a table of another form."""
 
-    def __init__(self, name: str, files: Mapping[str, str]) -> None:
+    def __init__(self, name: str, files: Mapping[str, str], renamed: Mapping[str, str] = MappingProxyType({})) -> None:
         self._name = name
         self.files = files
         """Text by path below `facility/`."""
+        self._renamed = renamed
+
+    def with_names(self, renamed: Mapping[str, str]) -> Tables:
+        """The same machines and cables, where machines get other names."""
+        return Tables(self._name, self.files, renamed)
 
     @cached_property
     def devices(self) -> dict[str, Device]:
         columns = ("name", "role", "manufacturer", "device_type", "rack", "position")
         return {
-            name: Device(role, f"{maker} {_TYPE_OF_NODES.sub('', model)}", rack, unit)
+            self._renamed.get(name, name): Device(role, f"{maker} {_TYPE_OF_NODES.sub('', model)}", rack, unit)
             for name, role, maker, model, rack, unit in self._rows(_DEVICES, columns)
         }
 
@@ -102,7 +108,9 @@ class Tables:
             medium = text.rpartition("; ")[2].partition(",")[0] if kind else ""
             if length and not _METRES.fullmatch(length):
                 raise self._malformed(_CABLES, f"{length!r} is not a length")
-            rows[a, port] = Cable(network, (a, port), (b, other), medium, length)
+            ends = ((self._renamed.get(device, device), name) for device, name in ((a, port), (b, other)))
+            cable = Cable(network, *ends, medium, length)
+            rows[cable.a] = cable
         return rows
 
     @cached_property

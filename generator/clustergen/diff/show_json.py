@@ -114,6 +114,7 @@ def _room(room: RoomChanges, causes: Sequence[ManifestChange]) -> dict[str, Any]
         "ports_left": [row._asdict() for row in room.ports_left],
         "cables_specified": room.specified,
         "cables_longer": room.longer,
+        "renamed": dict(room.renamed),
         "recabled": list(room.recabled),
         "recabled_bmc": list(room.recabled_bmc),
         "fewer_uplinks": list(room.narrowed),
