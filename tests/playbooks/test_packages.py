@@ -74,5 +74,5 @@ def test_a_window_is_stated_by_the_names_of_what_moves() -> None:
 
 
 def test_only_services_that_nobody_depends_on_are_stopped() -> None:
-    units = ["ssh.service", "mariadb.service", "weka-agent.service", "grafana-server.service", "nvidia-dcgm-exporter.service"]
+    units = ["ssh.service", "mariadb.service", "ufm.service", "grafana-server.service", "nvidia-dcgm-exporter.service"]
     assert stopped(units, ["nvidia-*"]) == ["grafana-server.service"]

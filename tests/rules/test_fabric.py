@@ -78,7 +78,7 @@ WRONG = {
             ("gpu[1-4]", "gpu[1-70]"),
             ("[11-14]", "[11-80]"),
         ),
-        [("switch-ports", "leaf[1-2]")],
+        [("switch-ports", '"leaf[1-2]"')],
     ),
     "a leaf without its last node": (
         fabric('{name: leaf1, nodes: "gpu[1-3]"}'),

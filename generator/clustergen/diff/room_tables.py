@@ -108,9 +108,8 @@ class Tables:
             medium = text.rpartition("; ")[2].partition(",")[0] if kind else ""
             if length and not _METRES.fullmatch(length):
                 raise self._malformed(_CABLES, f"{length!r} is not a length")
-            ends = ((self._renamed.get(device, device), name) for device, name in ((a, port), (b, other)))
-            cable = Cable(network, *ends, medium, length)
-            rows[cable.a] = cable
+            end = (self._renamed.get(a, a), port)
+            rows[end] = Cable(network, end, (self._renamed.get(b, b), other), medium, length)
         return rows
 
     @cached_property

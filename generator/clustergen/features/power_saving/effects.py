@@ -12,11 +12,12 @@ _PROGRAM = re.compile(r"^SuspendProgram=", re.MULTILINE | re.IGNORECASE)
 
 
 def steps(old: Side, new: Side) -> Iterator[ManualStep]:
-    """slurmctld 24.11 and 26.05 call no program for them any more, and 26.05 allocates them to jobs that never start."""
+    """slurmctld calls no program for them any more; 24.11 starts no job on them, 26.05 allocates them all the same."""
     if _saves_power(old) and not _saves_power(new) and any(file.target == _CONF for file in new.files.values()):
         yield ManualStep(
             "switch on the nodes that slurmctld has switched off, and wait until they are idle: scontrol update"
-            " NodeName=$(sinfo -h -t powered_down,powering_down -o %N) State=POWER_UP; without power saving they stay off",
+            " NodeName=$(sinfo -h -t powered_down,powering_down -o %N) State=POWER_UP; without power saving they stay"
+            " off",
             is_first=True,
         )
 
