@@ -18,7 +18,7 @@ NODE_STATES = {
 }
 """State of a node in Slurm's metrics → its name for readers."""
 PARTITION_STATES = tuple(NODE_STATES)[:5]
-"""Those that partitions have metrics of."""
+"""States by which metrics of a partition count its nodes."""
 
 
 @record
