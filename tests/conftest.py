@@ -155,7 +155,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     """Leaves out the long cases of a test where the selection has none, and all of its many cases but those with the
-    lowest checksums: of a case that is left out no item is made, which is half the work of a collection.
+    lowest checksums: of a case that is left out no item is made.
     """
     yield
     calls: list[Any] = metafunc._calls
