@@ -25,18 +25,18 @@ class _Programs:
 
     def __init__(self) -> None:
         self.running: dict[subprocess.Popen[Any], bool] = {}
-        self.signal = 0  # the one that has interrupted this process
         self.is_starting = False  # the main thread starts one: it is interrupted when that can be ended
+        self.pending = 0  # a signal that came meanwhile
 
     def interrupt(self, number: int, _frame: object) -> None:
-        self.signal = number
         for process in [*self.running]:
-            self.pass_on(process)
+            self.pass_on(process, number)
         if not self.is_starting:
             raise KeyboardInterrupt
+        self.pending = number
 
-    def pass_on(self, process: subprocess.Popen[Any]) -> None:
-        if self.running[process] or self.signal == signal.SIGTERM:
+    def pass_on(self, process: subprocess.Popen[Any], number: int) -> None:
+        if self.running[process] or number == signal.SIGTERM:
             process.send_signal(signal.SIGINT)
 
 
@@ -68,8 +68,9 @@ def start(command: Sequence[str], *, is_apart: bool = False, **options: Any) -> 
             _PROGRAMS.is_starting = False
     with process:
         try:
-            if _PROGRAMS.signal:  # meanwhile
-                _PROGRAMS.pass_on(process)
+            if is_main and (number := _PROGRAMS.pending):
+                _PROGRAMS.pending = 0
+                _PROGRAMS.pass_on(process, number)
                 raise KeyboardInterrupt
             yield process
         except KeyboardInterrupt:
