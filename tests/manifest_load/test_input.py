@@ -65,7 +65,8 @@ class TestUnreadable:
 
     def test_pipe_without_a_writer(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
-        self.check(tmp_path / "pipe", "it is a pipe or a device, not a file")
+        hint = "validate reads one as standard input: COMMAND | clustergen validate -"
+        self.check(tmp_path / "pipe", "it is a pipe or a device, not a file", hint)
 
     @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/full"])
     def test_device(self, device: str) -> None:

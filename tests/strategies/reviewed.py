@@ -52,12 +52,13 @@ def same(table: str, text: str) -> None:
     _calls.append(name)
     text = "".join(f"{line or '.'}\n" for line in text.splitlines()) or "nothing\n"
     if _REVIEW in os.environ:
-        with (DIRECTORY / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            expected.cache_clear()
-            rows = dict(expected(f"reports/{table}")) if (_REPORTS / f"{table}.txt").exists() else {}
-            write(f"reports/{table}", dict(sorted({**rows, name: text}.items())))
-            expected.cache_clear()
+        directory = os.open(DIRECTORY, os.O_RDONLY)
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        expected.cache_clear()
+        rows = dict(expected(f"reports/{table}")) if (_REPORTS / f"{table}.txt").exists() else {}
+        write(f"reports/{table}", dict(sorted({**rows, name: text}.items())))
+        expected.cache_clear()
+        os.close(directory)
     assert text == expected(f"reports/{table}").get(name), "python -m strategies.reviewed writes it"
 
 
@@ -72,8 +73,9 @@ def same_words(text: str) -> None:
     if not os.environ.get("PYTEST_CURRENT_TEST", "").startswith(JUDGED):
         return
     if _REVIEW in os.environ:
-        with _WORDS.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
+        with _WORDS.open("a+", encoding="utf-8") as file:
+            file.seek(0)
+            file.writelines(f"{line}\n" for line in sorted(lines - set(file.read().splitlines())))
     else:
         assert lines <= _words(), "python -m strategies.reviewed writes them"
 
@@ -89,7 +91,6 @@ def write_texts_of_tests() -> None:
     subprocess.run(command, cwd=tests.parent, env={**os.environ, _REVIEW: "1"}, check=True, timeout=3600)
     lines = sorted(set(_WORDS.read_text(encoding="utf-8").splitlines()))
     _WORDS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    (DIRECTORY / "lock").unlink(missing_ok=True)
 
 
 def main() -> None:

@@ -69,6 +69,7 @@ def missing(pairs: Pairing) -> Iterator[Group]:
         touched = {cable.a.device for cable in cables}
         every = {cable.a.device for cable in pairs.expected.cables if (cable.a.device in nodes) == is_node}
         lowers = counted(len(every), lower)
-        headline = f"{len(items):,} of {counted(total, one)} are missing on {len(touched):,} of {lowers}"
+        be = "is" if len(items) == 1 else "are"
+        headline = f"{len(items):,} of {counted(total, one)} {be} missing on {len(touched):,} of {lowers}"
         hint = "plug in the cable at both ends; if it is, look for its LEDs and replace cable or transceiver"
         yield from grouped("cable-missing", items, headline, hint)

@@ -148,8 +148,9 @@ class Symmetry:
             ]
             lower = "leaf" if tier == 0 else "spine"
             lowers_of_all = {low for low, _ in pairs}
+            be = "is" if sum(short.values()) == 1 else "are"
             headline = (
-                f"{sum(short.values()):,} of {counted(width * len(pairs), 'uplink')} are missing on"
+                f"{sum(short.values()):,} of {counted(width * len(pairs), 'uplink')} {be} missing on"
                 f" {len({low for low, _ in short}):,} of {counted(len(lowers_of_all), lower)}"
             )
             hint = "plug in the missing cables, or look for their LEDs; opensm's ftree requires equal bundles"

@@ -399,6 +399,8 @@ def _advice(path: Path) -> str | None:
         return f"did you mean '{inside}'?" if inside.is_file() else None
     if path.is_symlink() and not path.exists():
         return f"it is a link to {quote(path.readlink())}, which does not exist"
+    if path.is_fifo():
+        return "validate reads one as standard input: COMMAND | clustergen validate -"
     if not path.exists() and path.parent.is_dir():
         return did_you_mean(path.name, (e.name for e in path.parent.iterdir() if e.suffix in (".yaml", ".yml")))
     return None

@@ -23,14 +23,17 @@ def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
         network = network_of(cluster, server)
         assert network is not None, "clients are cut off from known networks only"
         hosts = [host for group in cut_off for host in group.hosts]
+        fabric = cluster.networks.fabric
+        is_routable = network.key != "fabric" or fabric is None or fabric.type != "infiniband"
+        ways = [f"add addresses.{network.key} to these nodes", f"remove their role from storage.{name}.clients"]
+        ways += [f"state networks.{network.key}.gateway if the network is routed"] * is_routable
         place = f"{network.cidr}, the {network.name} network" if network.cidr else f"the {network.name} network"
         yield Finding(
             "storage-unreachable",
             ("storage", name),
             f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} no address in {place}, where '{name}' is served"
             f" by {server}",
-            f"add addresses.{network.key} to these nodes, remove their role from storage.{name}.clients, or state"
-            f" networks.{network.key}.gateway if the network is routed",
+            ", or ".join(ways),
             key=True,
         )
 
