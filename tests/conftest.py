@@ -110,9 +110,9 @@ def _state_of_files(directory: Path) -> str:
     index = directory / "index"
     git = ["git", "-C", str(Path(__file__).parent)]
     environment = {**os.environ, "GIT_INDEX_FILE": str(index.absolute())}
-    subprocess.run([*git, "add", "--all", ":/"], env=environment, check=True, timeout=100)
+    subprocess.run([*git, "add", "--all", ":/"], env=environment, check=True, timeout=300)
     done = subprocess.run(
-        [*git, "write-tree"], env=environment, capture_output=True, text=True, check=True, timeout=100
+        [*git, "write-tree"], env=environment, capture_output=True, text=True, check=True, timeout=300
     )
     index.unlink()
     return done.stdout.strip()[:16]

@@ -38,7 +38,7 @@ def test_another_system_is_one_file(tmp_path: Path) -> None:
 
     def clustergen(*words: str) -> str:
         command = [sys.executable, "-c", ANOTHER, *words]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

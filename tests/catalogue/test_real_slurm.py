@@ -20,7 +20,7 @@ def refused(release: str, lines: list[str]) -> set[str]:
     assert install is not None, f"no Slurm {release} here: clustergen setup parsers builds one"
     notes = {"slurm.conf": "\n".join(lines) + "\n"}
     script = "cd /run/clustergen; SLURM_CONF=$PWD/slurm.conf exec scontrol show hostnames a"
-    done = sandbox.run(sandbox.Sandbox(install.path), ["sh", "-c", script], timeout=60, notes=notes)
+    done = sandbox.run(sandbox.Sandbox(install.path), ["sh", "-c", script], timeout=300, notes=notes)
     return {key.lower() for key in re.findall(r"unrecognized key: (\w+)", done.stderr)}
 
 

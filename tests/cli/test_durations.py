@@ -86,7 +86,7 @@ def test_a_long_command_gives_an_estimate_on_a_terminal_only(
             [sys.executable, "-m", "clustergen", *(word.format(tree=tree) for word in arguments)],
             env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
             stdout=subprocess.PIPE, stderr=terminal if is_terminal else subprocess.PIPE,
-            text=True, timeout=60, check=True,
+            text=True, timeout=300, check=True,
         )  # fmt: skip
         if is_terminal:
             shown = os.read(controller, 10_000).decode().replace("\r\n", "\n")

@@ -27,7 +27,7 @@ def run(*words: str, to: str | None = None) -> tuple[int, str]:
             stdout=out,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
     return done.returncode, done.stderr
@@ -80,7 +80,7 @@ def test_the_exit_code_survives_closed_streams(tmp_path: Path, where: str) -> No
         f"render {manifest} -o {tmp_path / 'tree'}": 3 if "full" in where else 0,
     }
     for words, code in expected.items():
-        done = subprocess.run(["sh", "-c", f"{sys.executable} -m clustergen {words} {where}"], timeout=60, check=False)
+        done = subprocess.run(["sh", "-c", f"{sys.executable} -m clustergen {words} {where}"], timeout=300, check=False)
         assert done.returncode == code
     assert (tmp_path / "tree" / "README.md").is_file()
 
@@ -121,7 +121,7 @@ def test_an_interruption(tmp_path: Path, words: tuple[str, ...], within: str) ->
         [sys.executable, "-c", _INTERRUPTED, within, *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=environment,
         cwd=tmp_path,
@@ -152,7 +152,7 @@ def test_an_interruption_while_git_is_asked_leaves_no_directory(tmp_path: Path) 
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the children hear it too
-    _, answer = process.communicate(timeout=60)
+    _, answer = process.communicate(timeout=300)
     assert (process.returncode, answer) == (130, "clustergen: interrupted\n")
     assert list(unpacked.iterdir()) == []
 
@@ -172,7 +172,7 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path, words: tuple[str, ...]) -
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     os.close(writing)
@@ -186,7 +186,7 @@ def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
         [sys.executable, "-m", "clustergen", "validate", str(manifest)],
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 2

@@ -123,7 +123,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); sys.argv = ['clustergen', 'init'];"
     limited += "runpy.run_module('clustergen', run_name='__main__')"
     done = subprocess.run(
-        [sys.executable, "-B", "-c", limited], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-B", "-c", limited], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (3, f"clustergen: {SCHEMA}: file too large\n")
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {SCHEMA: "{}\n"}

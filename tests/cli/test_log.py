@@ -14,7 +14,7 @@ MANIFEST = ROOT / "inventories/home-3090/manifest.yaml"
 
 def clustergen(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "clustergen", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.mark.slow

@@ -112,7 +112,7 @@ def test_both_sides_are_commits_of_git(repository: Path) -> None:
 def test_sides_that_do_not_exist_are_reported(repository: Path, old: str, words: str) -> None:
     (repository / "empty").mkdir()
     done = subprocess.run(
-        [*COMMAND, "diff", old, "clusters"], capture_output=True, text=True, timeout=60, check=False, cwd=repository
+        [*COMMAND, "diff", old, "clusters"], capture_output=True, text=True, timeout=300, check=False, cwd=repository
     )
     assert done.returncode in (2, 3)
     assert words in done.stderr
@@ -159,7 +159,7 @@ def test_a_submodule_has_commits_of_its_own(repository: Path, tmp_path: Path) ->
     done = subprocess.run(
         [*COMMAND, "diff", "HEAD:clusters", "clusters"],
         capture_output=True,
-        timeout=60,
+        timeout=300,
         cwd=outer / "inner",
         check=False,
     )
@@ -173,14 +173,14 @@ def test_two_commits_of_a_bare_repository(repository: Path, tmp_path: Path) -> N
     git(tmp_path, "clone", "-q", "--bare", repository.as_uri(), "bare.git")
     done = subprocess.run(
         [*COMMAND, "diff", "HEAD~1:clusters", "HEAD:clusters"],
-        capture_output=True, text=True, timeout=60, cwd=tmp_path / "bare.git", check=False,
+        capture_output=True, text=True, timeout=300, cwd=tmp_path / "bare.git", check=False,
     )  # fmt: skip
     assert "partition debug MaxTime" in done.stdout, done.stderr
 
 
 @pytest.mark.slow
 def test_an_object_that_git_has_lost(repository: Path) -> None:
-    sha = subprocess.check_output(["git", "rev-parse", "HEAD:clusters/small/manifest.yaml"], text=True, timeout=30)
+    sha = subprocess.check_output(["git", "rev-parse", "HEAD:clusters/small/manifest.yaml"], text=True, timeout=300)
     (repository / ".git/objects" / sha[:2] / sha[2:].strip()).unlink()
     assert "git cannot read clusters/small/manifest.yaml" in error_of("HEAD:clusters", repository)
 
@@ -198,7 +198,7 @@ def test_outside_of_any_repository(tmp_path: Path) -> None:
         [*COMMAND, "diff", "HEAD:manifest.yaml", "manifest.yaml"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=tmp_path,
         env=environment,

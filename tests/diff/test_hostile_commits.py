@@ -33,7 +33,7 @@ class Repository:
 
     def object(self, kind: str, content: bytes) -> str:
         command = ["git", "hash-object", "-t", kind, "--literally", "-w", "--stdin"]
-        done = subprocess.run(command, cwd=self.path, input=content, capture_output=True, timeout=30, check=True)
+        done = subprocess.run(command, cwd=self.path, input=content, capture_output=True, timeout=300, check=True)
         return done.stdout.decode().strip()
 
     def blob(self, text: str) -> str:
@@ -303,7 +303,7 @@ def test_a_missing_object_is_not_fetched(
         assert done.exception.message == "git cannot read clusters/small/manifest.yaml of this commit"
         assert "this clone is partial" in str(done.exception.hint)
     assert not (tmp_path / "ran").exists()
-    git_runs = subprocess.run(["git", "diff", "--numstat", "HEAD~1"], capture_output=True, timeout=60, check=False)
+    git_runs = subprocess.run(["git", "diff", "--numstat", "HEAD~1"], capture_output=True, timeout=300, check=False)
     assert git_runs.returncode  # git itself would fetch
     assert (tmp_path / "ran").exists()
 
@@ -314,7 +314,7 @@ def test_the_hint_for_a_partial_clone_can_be_pasted(partial: Path, monkeypatch: 
     done = diff("HEAD~1:./manifest.yaml", "manifest.yaml")
     assert isinstance(done.exception, ClustergenError)
     command = str(done.exception.hint).splitlines()[1]
-    subprocess.run(["sh", "-c", command], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run(["sh", "-c", command], check=True, timeout=300, stdout=subprocess.DEVNULL)
     done = diff("HEAD~1:./manifest.yaml", "manifest.yaml")
     assert (done.exit_code, done.stderr) == (1, "")
     assert "partition debug MaxTime" in done.stdout

@@ -103,7 +103,7 @@ def _shown(install: SlurmInstall, old: str, new: str) -> list[str]:
         install.path, empty=("/etc/slurm",), hosts="10.0.0.1 head\n", hostname="head", addresses=("10.0.0.1",)
     )
     notes = {"script": _SCRIPT, "old.conf": old, "new.conf": new, "nodes.conf": _NODES}
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=40, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes=notes)
     assert done.code == 0, done.stdout + done.stderr
     sides = []
     for side in ("old", "new"):

@@ -17,7 +17,7 @@ def test_a_broken_tree(tmp_path: Path, broken: str) -> None:
     tree = rendered(write(tmp_path / "a"))
     (tree / "clustergen.lock.json").write_text(broken)
     done = subprocess.run(
-        [*COMMAND, "diff", str(tree), str(tree)], capture_output=True, text=True, timeout=60, check=False
+        [*COMMAND, "diff", str(tree), str(tree)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr

@@ -62,7 +62,7 @@ class Repository:
     def bash(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-e", "-c", script], cwd=self.directory, env={**self.environment, **environment},
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
 
     def step(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -219,7 +219,7 @@ def test_a_redirect_does_not_get_the_token(tmp_path: Path, github: tuple[type[Co
     moved = {name: f"{environment[name]}/moved" for name in ("GITHUB_API_URL", "CI_API_V4_URL")}
     for service in ({}, {"GITLAB_CI": "true"}):
         command = [sys.executable, str(EXAMPLES / "comment.py"), "diff.md"]
-        subprocess.run(command, cwd=tmp_path, env=environment | moved | service, timeout=30, check=False)
+        subprocess.run(command, cwd=tmp_path, env=environment | moved | service, timeout=300, check=False)
     assert kind.redirected == ["None"] * 2
 
 

@@ -295,7 +295,7 @@ def test_next_steps_are_lines_for_a_shell() -> None:
     commands = [step for kind in KINDS if "  # " in (step := DriftFinding(kind, nodes, "", "").step)]
     assert {command.split()[0] for command in commands} == {"ansible", "ansible-playbook", "scontrol"}
     done = subprocess.run(
-        ["bash", "-n"], input="\n".join(commands), capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-n"], input="\n".join(commands), capture_output=True, text=True, timeout=300, check=False
     )
     assert done.stderr == ""
     assert all("gpu[1-2,7]" in one or "gpu[1:2],gpu7" in one for one in commands if "slurm_controller" not in one)

@@ -165,7 +165,7 @@ def host(command: str, place: Path | str = "") -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     if done.returncode:

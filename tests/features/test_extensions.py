@@ -113,7 +113,7 @@ def run(place: Path, *words: str, manifest: str = MANIFEST) -> tuple[int, str, s
     (place / "m.yaml").write_text(manifest, encoding="utf-8")
     command = [sys.executable, "-m", "clustergen", *words]
     environment = {**os.environ, "PYTHONPATH": f"{place}:{GENERATOR}", "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

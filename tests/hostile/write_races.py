@@ -144,7 +144,7 @@ def run(writer: dict[str, Any]) -> tuple[int, bytes]:
     if "command" in writer:
         done = subprocess.run(
             ["/bin/bash", "-c", writer["command"]],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout
     reading, writing = os.pipe()

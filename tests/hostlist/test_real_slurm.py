@@ -20,7 +20,7 @@ def scontrol(slurm: SlurmInstall, commands: list[str]) -> list[list[str]]:
         "commands": "".join(f"{command}\nversion\n" for command in commands),
     }
     script = "cd /run/clustergen; SLURM_CONF=$PWD/slurm.conf exec scontrol <commands"
-    done = sandbox.run(sandbox.Sandbox(slurm.path), ["sh", "-c", script], timeout=60, notes=notes)
+    done = sandbox.run(sandbox.Sandbox(slurm.path), ["sh", "-c", script], timeout=300, notes=notes)
     *answers, _ = re.split(r"(?m)^slurm-wlm \S+\n", done.stdout)
     assert len(answers) == len(commands), done.stderr
     # The program echoes each command behind its prompt; it says on stderr why it refuses one, and prints no name.

@@ -118,7 +118,7 @@ def _run(install: SlurmInstall, root: Path, script: str, **notes: str) -> dict[s
         addresses=("10.0.0.1",),
     )
     notes = {"script": DAEMONS + script, **notes}
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes=notes)
     assert done.code == 0, done.stderr
     assert "not done" not in done.stdout
     return {**done.files, "stdout": done.stdout, "stderr": done.stderr}

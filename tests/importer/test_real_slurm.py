@@ -112,7 +112,7 @@ def _shown(
         addresses=own_addresses(around.own_names, hosts) or ("198.18.0.1",),
     )
     adoption = {"adopts": ""} if adopts else {}
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=100, notes={"script": _SCRIPT} | adoption)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes={"script": _SCRIPT} | adoption)
     items = []
     for side in ("old", "new", *(["adopted"] if adopts else [])):
         assert "fatal" not in done.files[f"{side}.log"], done.files[f"{side}.log"]

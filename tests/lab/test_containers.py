@@ -73,7 +73,7 @@ def test_a_node_is_reached_as_a_machine_is(manifest: Path) -> None:
     program = str(Path(sys.executable).with_name("ansible"))
     done = subprocess.run(
         [program, "all", "-m", "ansible.builtin.command", "-a", "hostname"],
-        env=work.environment(), capture_output=True, text=True, timeout=60, check=False,
+        env=work.environment(), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.split()[-1] == "solo"
@@ -128,7 +128,7 @@ def test_a_node_loses_its_network_or_its_power_and_is_revived(manifest: Path) ->
 
     def answers() -> bool:
         command = ["ssh", "-F", config, "-o", "ConnectTimeout=2", "solo", "true"]
-        return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+        return subprocess.run(command, capture_output=True, timeout=300, check=False).returncode == 0
 
     def fault(*words: str) -> tuple[int, str]:
         done = clustergen("fault", "--name", manifest, *words)
@@ -198,7 +198,7 @@ def test_a_lab_is_stopped_and_started_as_it_was(manifest: Path) -> None:
 
 def test_a_node_is_entered_by_ssh_and_shows_its_journal(manifest: Path) -> None:
     command = ["ssh", "-F", Work("test-lab-one").ssh_config, "solo", "hostname"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
     assert done.stdout == "solo\n", done.stderr
     assert "ssh" in clustergen("logs", "--name", manifest, "solo", "-u", "ssh", "-n", "50").stdout
 

@@ -56,5 +56,5 @@ def test_a_lab_that_was_killed_can_be_started_again(engine: Engine) -> None:
     engine.run("start", "solo")
     assert [row["state"] for row in nodes.running(engine, work)] == ["running"]
     assert nodes.remove(engine, work) == 1
-    routes = subprocess.run(["ip", "route"], capture_output=True, text=True, timeout=60, check=True).stdout
+    routes = subprocess.run(["ip", "route"], capture_output=True, text=True, timeout=300, check=True).stdout
     assert "10.89.206" not in routes

@@ -30,7 +30,7 @@ def test_limits_that_cannot_be_raised_are_listed(files: int | None, tmp_path: Pa
     done = subprocess.run(
         [*words, sys.executable, "-c", SCRIPT, str(ML_TRAINING)],
         env={**os.environ, "CLUSTERGEN_LAB": str(tmp_path)},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert ("nofile 5000" in done.stdout) is bool(files), done.stdout

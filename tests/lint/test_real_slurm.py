@@ -76,7 +76,7 @@ def compare(slurm: SlurmInstall, fragments: Sequence[Fragment], directories: Seq
     """Asks Slurm about all of them, and lint."""
 
     def ask(fragment: Fragment, directory: Path) -> SlurmReport:
-        return read_config(slurm, directory, nodes_for_gres=("n1",) if fragment.slurmd else (), timeout=60)
+        return read_config(slurm, directory, nodes_for_gres=("n1",) if fragment.slurmd else (), timeout=300)
 
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(ask, fragments, directories))
@@ -123,7 +123,7 @@ def test_the_line_that_slurm_names(current_slurm: SlurmInstall, tmp_path: Path) 
         if not any(mark in fragment.slurm_conf for mark in ("; ", "100 ", '"a b', "=\n", "Foo=", "=x", "NoSuch=")):
             continue
         directory = laid_out(fragment, tmp_path / str(number))
-        output = read_config(current_slurm, directory, timeout=60)
+        output = read_config(current_slurm, directory, timeout=300)
         lines = {int(line) for line in re.findall(r"slurm\.conf line (\d+)", " ".join(output.complaints))}
         diagnostics = lint(directory, SlurmRelease(current_slurm.release)).diagnostics
         errors = {one.place.line for one in diagnostics if one.severity is Severity.ERROR and one.place}
@@ -141,7 +141,7 @@ def test_functions_of_a_cli_filter(slurm: SlurmInstall, required: tuple[str, ...
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
-    answer = read_config(slurm, tmp_path, jobs=("/a.sh",), timeout=60).jobs["/a.sh"]
+    answer = read_config(slurm, tmp_path, jobs=("/a.sh",), timeout=300).jobs["/a.sh"]
     assert answer.startswith("failed" if required else "passed"), answer
     assert tuple(re.findall("missing required function ([a-z_]+)", answer)) == required, answer
     diagnostics = lint(tmp_path / "etc/slurm", SlurmRelease(slurm.release)).diagnostics
@@ -163,7 +163,7 @@ def _wrong(slurm: SlurmInstall, made: Sequence[Mutant], node: str, tmp_path: Pat
             (directory / name).write_text(text)
 
     def ask(directory: Path) -> SlurmReport:
-        return read_config(slurm, directory, nodes_for_gres=(node,), timeout=60)
+        return read_config(slurm, directory, nodes_for_gres=(node,), timeout=300)
 
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(ask, directories))

@@ -97,7 +97,7 @@ class TestUnreadable:
         path.write_text("name: x\n")
         assert "is not printable UTF-8 text" in only(load(path))[1]
         done = subprocess.run(
-            [sys.executable, "-m", "clustergen", "render", path], capture_output=True, timeout=60, check=False
+            [sys.executable, "-m", "clustergen", "render", path], capture_output=True, timeout=300, check=False
         )
         assert done.returncode == 3
         assert done.stderr.decode().replace("\n", "").isprintable()

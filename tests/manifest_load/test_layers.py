@@ -207,7 +207,7 @@ def test_a_diff_reads_the_layers_of_the_revision(site: Path, monkeypatch: pytest
     (site / ".git").rmdir()
     monkeypatch.chdir(site)
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=n", "-c", "user.email=n@e", "commit", "-qm", "c"]):
-        subprocess.run(["git", *words], check=True, timeout=60)
+        subprocess.run(["git", *words], check=True, timeout=300)
     (site / "site.yaml").write_text(SITE.replace("7-0", "8-0"), encoding="utf-8")
     for old, new in (("HEAD:a", "a"), ("HEAD:a/manifest.yaml", "a/manifest.yaml"), ("HEAD:.", ".")):
         result = CliRunner().invoke(group, ["diff", old, new])
@@ -225,7 +225,7 @@ def test_a_diff_finds_a_layer_however_its_path_is_written(
     monkeypatch.chdir(site)
     (site / "a/manifest.yaml").write_text(CLUSTER.replace("extends: ../site.yaml", line), encoding="utf-8")
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=n", "-c", "user.email=n@e", "commit", "-qm", "c"]):
-        subprocess.run(["git", *words], check=True, timeout=60)
+        subprocess.run(["git", *words], check=True, timeout=300)
     result = CliRunner().invoke(group, ["diff", "HEAD:a/manifest.yaml", "a/manifest.yaml"])
     assert (result.exit_code, "no change" in result.output) == (0, True), result.output
 

@@ -47,7 +47,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     codes.write_text('CODES = (Code("log-collector-missing", 1, ""),)\n')
     (directory / PAGE).parent.mkdir()
     (directory / PAGE).write_text("# Monitoring\n\n## log-collector-missing\n")
-    subprocess.run(["git", "init", "-q"], cwd=directory, check=True, timeout=60)
+    subprocess.run(["git", "init", "-q"], cwd=directory, check=True, timeout=300)
     return directory
 
 

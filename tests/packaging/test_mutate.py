@@ -71,7 +71,7 @@ def test_mutants_of_a_small_repository(tmp_path: Path) -> None:
     (tmp_path / ".venv").symlink_to(sys.prefix)
     shutil.copytree(ROOT / "tools/mutation", tmp_path / "tools/mutation")
     shutil.copy(ROOT / "tools/mutate", tmp_path / "tools/mutate")
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True, timeout=300)
 
     def mutate(*arguments: str) -> str:
         command = [sys.executable, "tools/mutate", *arguments]

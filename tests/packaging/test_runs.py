@@ -27,7 +27,7 @@ def test_a_run_that_was_cut_off_continues_until_a_file_changes(tmp_path: Path) -
     shutil.copy(CONFTEST, tmp_path)
     (tmp_path / "test_two.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / ".gitignore").write_text("/build/\n__pycache__/\n", encoding="utf-8")
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=60)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=300)
     first = run(tmp_path, "--resume", "build")
     assert (first.returncode, first.stderr.strip()) == (1, "failed: test_two.py::test_other (call)")
     second = run(tmp_path, "--resume", "build", GOOD="1")

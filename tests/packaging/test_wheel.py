@@ -80,7 +80,7 @@ def test_its_playbooks_are_found_without_any_setting(installed: Path, tmp_path: 
     command = [sys.executable, "-P", "-c", script, "site.yml", "--list-tasks"]
     env = {**os.environ, "PYTHONPATH": str(installed), "NO_COLOR": "1"}
     where = tmp_path / "rendered"
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=where, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=where, env=env)
     assert done.returncode == 0, done.stderr
     assert "Let the daemons parse the new files" in done.stdout
 

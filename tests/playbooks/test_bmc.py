@@ -81,7 +81,7 @@ def ran(steps: str, notes: dict[str, tuple[str, dict[str, Any]]], **environment:
     calls = "".join(f"{name}() {{ module {module} {name}; }}\n" for name, (module, _) in notes.items())
     texts = {name: json.dumps({"ANSIBLE_MODULE_ARGS": arguments}) for name, (_, arguments) in notes.items()}
     command = ["/bin/bash", "-c", "BMC=/tmp/bmc" + SIMULATED + MODULES + calls + steps + "\ncat errors >&2"]
-    done = sandbox.run(box, command, timeout=100, env=environment, notes=texts)
+    done = sandbox.run(box, command, timeout=300, env=environment, notes=texts)
     try:
         return [json.loads(line) for line in done.stdout.splitlines() if line]
     except ValueError:

@@ -86,7 +86,7 @@ def test_the_next_run_resumes_what_a_run_drained_and_nothing_else(slurm: SlurmIn
         addresses=("10.0.0.1",),
     )
     notes |= {"slurm.conf": CONF, "surroundings": "", **sandbox.scripts("surroundings.sh")}
-    done = sandbox.run(box, ["/bin/bash", "-c", SCRIPT], timeout=100, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "-c", SCRIPT], timeout=300, notes=notes)
     assert done.code == 0, f"{done.files.get('log')}{done.stdout}"
     lines = done.stdout.split("\n")
     by_person, by_run, asked, resumed, window = (json.loads(line) for line in lines if line.startswith("{"))

@@ -16,7 +16,7 @@ PROGRAM = Path(sys.executable).with_name("ansible-playbook")
 def play(directory: Path, playbook: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "HOME": str(directory), "LANG": "C.UTF-8", "ANSIBLE_NOCOLOR": "1", **settings}
     return subprocess.run(
-        [PROGRAM, playbook], cwd=directory, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [PROGRAM, playbook], cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 

@@ -15,7 +15,7 @@ class Module:
     """The one function that it calls of AnsibleModule."""
 
     def run_command(self, words: list[str]) -> tuple[int, str, str]:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
         return done.returncode, done.stdout, done.stderr
 
 

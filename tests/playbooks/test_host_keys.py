@@ -13,7 +13,7 @@ from strategies.played_nodes import Cluster
 def made(place: Path, kind: str) -> str:
     """A new public key."""
     command = ["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", str(place)]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=300)
     return place.with_suffix(".pub").read_text(encoding="ascii").strip()
 
 
@@ -40,4 +40,4 @@ def test_the_file_has_the_keys_of_all_nodes_and_nothing_else(tmp_path: Path) -> 
     assert first.startswith("# ")
     assert rest == [f"{name},10.0.0.{last} {bare[name]}" for name, last in addresses.items()], output
     for name in (*addresses, "10.0.0.12"):
-        subprocess.run(["ssh-keygen", "-F", name, "-f", str(file)], check=True, timeout=20, capture_output=True)
+        subprocess.run(["ssh-keygen", "-F", name, "-f", str(file)], check=True, timeout=300, capture_output=True)

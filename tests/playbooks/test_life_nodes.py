@@ -58,7 +58,7 @@ class Lab(LabNodes):
         assert count == 1
         self.work.manifest.write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "clustergen", "render", str(self.work.manifest), "-o", str(self.work.tree)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
 
     def state(self, node: str) -> str:

@@ -165,7 +165,7 @@ def test_a_reader_sees_one_name_of_a_regular_file(place: Path, tmp_path: Path) -
 )
 def test_the_program_replaces_a_file_or_says_why_not(arguments: list[str], message: str, place: Path) -> None:
     words = [sys.executable, "-IS", PROGRAM, *(argument.format(place) for argument in arguments)]
-    done = subprocess.run(words, input=b"new", capture_output=True, timeout=30, check=False)
+    done = subprocess.run(words, input=b"new", capture_output=True, timeout=300, check=False)
     assert (done.returncode, done.stderr.decode()) == (1 if message else 0, message.format(place))
     assert (place / "file").read_text() == ("old" if message else "new")
 
@@ -182,13 +182,13 @@ def test_a_directory_for_an_account_is_created_only_where_nothing_is(place: Path
     os.chown(place, nobody, -1)
     for name in ("link", "file", "old", "new/state"):
         words = [sys.executable, "-IS", PROGRAM, "--directory", str(place / name), "nobody"]
-        subprocess.run(words, capture_output=True, timeout=30, check=True)
+        subprocess.run(words, capture_output=True, timeout=300, check=True)
     new = (place / "new/state").stat()
     assert (new.st_uid, stat.S_IMODE(new.st_mode)) == (nobody, 0o700)
     others = [(path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in (roots, place / "old")]
     assert others == [(0, 0o755)] * 2
     words = [sys.executable, "-IS", PROGRAM, "--directory", str(place / "link/state"), "nobody"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert "link is a symbolic link in a directory that not only root can write to" in done.stderr
     assert not list(roots.iterdir())
 

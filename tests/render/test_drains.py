@@ -538,7 +538,7 @@ def test_a_directory_that_holds_no_more_names_drains_no_node(tmp_path: Path) -> 
     with image.open("wb") as file:
         file.truncate(64 << 20)
     options = ["-q", "-b", "1024", "-N", "2000", "-O", "^has_journal"]
-    subprocess.run(["mkfs.ext4", *options, image], check=True, timeout=60)
+    subprocess.run(["mkfs.ext4", *options, image], check=True, timeout=300)
     tree = cluster(tmp_path, health={"min_free": "10MiB"})
     for target in ("/etc/slurm/health.d/50-disk", "/etc/clustergen/health.sh"):
         text = text_of(tree, "c1", target).replace("/etc/clustergen/", "/usr/local/sbin/")

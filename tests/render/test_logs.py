@@ -274,7 +274,7 @@ mv /var/log/clustergen /var/log/away; ln -s /srv/other /var/log/clustergen
 {RETENTION}; ls /srv/other
 """
     box = sandbox.Sandbox(root, files=((place, "/"),))
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=300)
     assert done.stdout.splitlines() == [
         # What its owner may not read is not compressed, and nothing goes through the link.
         "kernel.log 64042", "kernel.log.gz 64042", "slurm.log 64042", "kept", "2020-01-01",

@@ -82,9 +82,9 @@ def test_two_branches_merge(ours: str, theirs: str, trees: Path, tmp_path: Path)
         text = edited(TEXT, name)
         commit(tmp_path, text, tree_of(text, trees), name)
     git(tmp_path, "checkout", "-q", "ours")
-    done = subprocess.run(["git", "merge", "-q", "theirs"], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(["git", "merge", "-q", "theirs"], cwd=tmp_path, capture_output=True, timeout=300, check=False)
     status = subprocess.run(
-        ["git", "diff", "--name-only", "--diff-filter=U"], cwd=tmp_path, capture_output=True, timeout=60, check=True
+        ["git", "diff", "--name-only", "--diff-filter=U"], cwd=tmp_path, capture_output=True, timeout=300, check=True
     )
     conflicts = {path.removeprefix("rendered/") for path in status.stdout.decode().split()}
     assert done.returncode == 1

@@ -126,7 +126,7 @@ def box(tree: Any, directory: Path, host: str = "mon") -> sandbox.Sandbox:
 def run_on(tree: Any, directory: Path, script: str, host: str = "mon", **notes: str) -> str:
     """The output of a shell script on the node, which must succeed. Notes are files in /run/clustergen."""
     words = ["/bin/bash", "-c", f"cd {PROMETHEUS} && {script}"]
-    done = sandbox.run(box(tree, directory, host), words, timeout=60, notes=notes)
+    done = sandbox.run(box(tree, directory, host), words, timeout=300, notes=notes)
     assert done.code == 0, done
     return done.stdout + done.stderr
 
@@ -626,7 +626,7 @@ def test_counters_of_roce_ports_are_exported_under_the_names_that_alerts_read(tm
     files = ((lay_out(tree, "c1", tmp_path / "node"), "/"), (tmp_path / "programs", "/"))
     script = f"""{PORTS}; {ROCE_METRICS} && cat /var/lib/prometheus/node-exporter/roce.prom
 promtool check metrics </var/lib/prometheus/node-exporter/roce.prom >&2 || [ $? = 3 ]"""
-    done = sandbox.run(sandbox.Sandbox(place, files=files), ["/bin/bash", "-c", script], timeout=60)
+    done = sandbox.run(sandbox.Sandbox(place, files=files), ["/bin/bash", "-c", script], timeout=300)
     assert done.code == 0, done
     samples = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if not line.startswith("#"))
     prefix = "clustergen_roce"
@@ -1007,7 +1007,7 @@ def test_systemd_accepts_units_and_drop_ins(os: str, host: str, units: list[str]
         (stands / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (stands / name).chmod(0o755)
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
-    done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=300)
     assert done.code == 0, done
     assert "50-clustergen" not in done.stderr
 
@@ -1036,7 +1036,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path) -> None:
     root = root_with("shellcheck")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     files = ((lay_out(tree, "head", tmp_path / "node"), "/"), (lay_out(tree, "c1", tmp_path / "node"), "/"))
-    done = sandbox.run(sandbox.Sandbox(root, files=files), ["shellcheck", METRICS, ROCE_METRICS], timeout=60)
+    done = sandbox.run(sandbox.Sandbox(root, files=files), ["shellcheck", METRICS, ROCE_METRICS], timeout=300)
     assert done.code == 0, done.stdout
 
 
@@ -1127,7 +1127,7 @@ def test_the_script_of_drift_fails_only_where_nothing_was_compared(case: str, tm
         tree, "head", "/usr/local/sbin/clustergen-drift", tmp_path,
         {"/var/lib/clustergen-drift": tmp_path, "/var/lib/prometheus/node-exporter": tmp_path},
     )  # fmt: skip
-    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == expected
     assert output in done.stdout
     for name in ("report.txt", "clustergen-drift.prom"):

@@ -244,7 +244,7 @@ def test_a_link_of_a_commit_is_not_followed_by_diff(tmp_path: Path) -> None:
 def test_a_submodule_is_refused_by_render_and_diff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def git(*words: str) -> None:
         identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always")
-        subprocess.run(["git", *identity, *words], check=True, capture_output=True, timeout=60)
+        subprocess.run(["git", *identity, *words], check=True, capture_output=True, timeout=300)
 
     monkeypatch.chdir(tmp_path)
     git("init", "-q", "inner")

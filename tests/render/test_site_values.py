@@ -231,7 +231,7 @@ def test_filters_and_tests_work_in_the_confined_process(tmp_path: Path) -> None:
         (directory / f"{number}.j2").write_text(line, encoding="utf-8")
     (tmp_path / "manifest.yaml").write_text(MANIFESTS["home-3090"].read_text(encoding="utf-8"), encoding="utf-8")
     command = [sys.executable, "-m", "clustergen", "render", str(tmp_path / "manifest.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 

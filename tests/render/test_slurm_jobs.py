@@ -69,7 +69,7 @@ def run(install: SlurmInstall, directory: Path, script: str, gpus: str = "0 1 2 
         devices=tuple(f"/dev/nvidia{n}" for n in range(4)),
     )
     notes = {"script": DAEMONS + NODE + script, "gpus": gpus}
-    return sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes=notes)
+    return sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes=notes)
 
 
 def test_a_job_has_its_gpus_its_scratch_and_its_settings(slurm: SlurmInstall, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def ask(tree: Tree, host: str, directory: Path, *program: str) -> Outcome:
     root = root_with("logrotate" if program[0] in ("sh", "bash") else program[0])
     assert root is not None, f"clustergen setup parsers makes a root with {program[0]}"
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, directory / host), "/"),), hostname=host)
-    return sandbox.run(box, program, timeout=60)
+    return sandbox.run(box, program, timeout=300)
 
 
 @pytest.mark.real
@@ -86,7 +86,7 @@ def test_the_directories_can_be_made(host: str, tmp_path: Path) -> None:
     root = root_with("systemd-tmpfiles")
     assert root is not None
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, tmp_path / host), "/"),))
-    done = sandbox.run(box, ["sh", "-c", f"{show} && stat -c '%U %a' {paths[host]}"], timeout=60)
+    done = sandbox.run(box, ["sh", "-c", f"{show} && stat -c '%U %a' {paths[host]}"], timeout=300)
     assert done.code == 0, done.stderr
     expected = {"head": ["slurm 755", "slurm 700"], "c1": ["root 755", "root 755", "root 755", "root 755"]}
     assert done.stdout.splitlines() == expected[host]
@@ -273,7 +273,7 @@ def test_slurmdbd_takes_the_password_from_the_included_file(slurm: SlurmInstall,
         hostname="head",
         addresses=("10.0.0.1",),
     )
-    done = sandbox.run(box, ["bash", "/run/clustergen/script"], timeout=60, notes={"script": DATABASE})
+    done = sandbox.run(box, ["bash", "/run/clustergen/script"], timeout=300, notes={"script": DATABASE})
     assert f"slurmdbd version {slurm.version} started" in done.files["slurmdbd.log"], done.files["slurmdbd.log"]
 
 
@@ -354,7 +354,7 @@ def test_sshd_reads_the_drop_in(tmp_path: Path) -> None:
     root = root_with("sshd")
     assert root is not None
     box = sandbox.Sandbox(root, files=((lay_out(cluster(tmp_path), "c1", tmp_path / "c1"), "/"),))
-    assert sandbox.run(box, ["bash", "-c", keys], timeout=60).stdout == "usepam yes\n"
+    assert sandbox.run(box, ["bash", "-c", keys], timeout=300).stdout == "usepam yes\n"
 
 
 def test_every_controller_reads_the_same_lines(tmp_path: Path) -> None:

@@ -448,7 +448,7 @@ def test_git_adds_nothing_that_a_killed_render_staged(tmp_path: Path) -> None:
     with access.writing(directory):
         staging.stage(directory, Journal([], [], [], [("b", None, "0" * 64)]), [(b"2", 0o644)])
     git(directory, "add", ".")
-    listing = subprocess.run(["git", "ls-files"], cwd=directory, capture_output=True, timeout=30, check=True)
+    listing = subprocess.run(["git", "ls-files"], cwd=directory, capture_output=True, timeout=300, check=True)
     assert f"{staging.STAGING}/".encode() not in listing.stdout
     write(plain_tree({"a": "1"}), directory)
     assert not list(directory.glob(f"{staging.STAGING}*"))

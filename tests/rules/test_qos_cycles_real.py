@@ -37,7 +37,7 @@ def test_sacctmgr_refuses_a_cycle_of_three(slurm: SlurmInstall, tmp_path: Path) 
         hostname="head",
         addresses=("10.0.0.1",),
     )
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes={"script": DAEMONS + _SCRIPT})
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes={"script": DAEMONS + _SCRIPT})
     steps = {part[0]: part for part in done.stdout.split("== ")[1:]}
     assert ["status 0" in steps[name] for name in "bca"] == [True, True, False], done.stdout
     assert "loop" in steps["a"].lower()

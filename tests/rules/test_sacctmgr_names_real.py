@@ -54,7 +54,7 @@ def test_each_name_sets_what_it_is_taken_for(slurm: SlurmInstall, tmp_path: Path
         "script": f"columns={','.join(columns)}\n{DAEMONS}{_SCRIPT}",
         "names": "".join(f"{name} {value}\n" for name, value in NAMES.items()),
     }
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes=notes)
     changed = dict(line.split("|") for line in done.stdout.splitlines() if "|" in line)
     assert len(changed) >= len(NAMES) - 4, done.stdout + done.stderr  # 22.05 has fewer
     for name, column in changed.items():

@@ -66,7 +66,7 @@ def test_missing_rights_are_named_and_one_user_is_enough_for_most_programs(packa
     code = f"import sys; sys.path.insert(0, {str(package)!r})\n{AS_ALICE}"
     python = [sys.executable, "-P", "-c", code]
     command = ["unshare", "--mount", "bash", "-c", SCENE, "bash", str(tmp_path / "scene"), *python]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     before, after = map(json.loads, done.stdout.splitlines())
     mapper = [] if shutil.which("newuidmap") else ["newuidmap is not installed"]

@@ -32,7 +32,7 @@ Event = tuple[str, str]
 def events_of_slurm(slurm: SlurmInstall, conf: Path) -> list[Event]:
     """The parse errors that a program of Slurm prints for a directory of files."""
     box = sandbox.Sandbox(slurm.path, files=((conf, "/etc/slurm"),))
-    output = sandbox.run(box, ["sinfo"], timeout=60).stderr
+    output = sandbox.run(box, ["sinfo"], timeout=300).stderr
     events: list[Event] = []
     for match in _MESSAGE.finditer(output):
         if match["value"] is not None:

@@ -54,7 +54,7 @@ def test_booleans_times_amounts_and_words() -> None:
 def test_slurmctld_reads_the_same_numbers_and_times(slurm: SlurmInstall, tmp_path: Path) -> None:
     nodes = "".join(f"NodeName=n{place} CPUs=1 Weight={text}\n" for place, text in enumerate(WEIGHTS))
     (tmp_path / "slurm.conf").write_text(HEAD + nodes + "PartitionName=p Nodes=ALL Default=YES\n")
-    report = read_config(slurm, tmp_path, timeout=60)
+    report = read_config(slurm, tmp_path, timeout=300)
     assert report.started, report.complaints
     read = {name: int(text.partition(" Weight=")[2].split()[0]) for name, text in report.nodes.items()}
     assert read == {f"n{place}": number for place, number in enumerate(WEIGHTS.values())}
@@ -66,7 +66,7 @@ def test_commands_refuse_what_the_readers_refuse(slurm: SlurmInstall, tmp_path: 
     lines = [f'SlurmctldTimeout="{text}"' for text in numbers]
     lines += [f"TrackWCKey={text}" for text in (*NEITHER, *BOOLEANS)]
     (tmp_path / "slurm.conf").write_text("\n".join(("ClusterName=c", "SlurmctldHost=localhost", *lines, "")))
-    words = sandbox.run(sandbox.Sandbox(slurm.path, files=((tmp_path, "/etc/slurm"),)), ["sinfo"], timeout=60).stderr
+    words = sandbox.run(sandbox.Sandbox(slurm.path, files=((tmp_path, "/etc/slurm"),)), ["sinfo"], timeout=300).stderr
     refused = re.findall(r'SlurmctldTimeout value "(.*)" is not a valid number', words)
     assert refused == [text for text in numbers if scalars.unsigned(text, "uint16") is None]
     assert re.findall(r'"(.*)" is not a valid option for "TrackWCKey"', words) == list(NEITHER)

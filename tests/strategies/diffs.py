@@ -54,13 +54,13 @@ def rendered(manifest: Path) -> Path:
 
 def git(directory: Path, *words: str) -> None:
     who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    subprocess.run(["git", *words], cwd=directory, check=True, timeout=30, env={**os.environ, **who})
+    subprocess.run(["git", *words], cwd=directory, check=True, timeout=300, env={**os.environ, **who})
 
 
 def error_of(old: str, where: Path) -> str:
     """The error for a side that cannot be read, from the working directory `where`."""
     done = subprocess.run(
-        [*COMMAND, "diff", old, "."], capture_output=True, text=True, timeout=60, check=False, cwd=where
+        [*COMMAND, "diff", old, "."], capture_output=True, text=True, timeout=300, check=False, cwd=where
     )
     assert (done.returncode, done.stdout) == (3, "")
     assert "Traceback" not in done.stderr

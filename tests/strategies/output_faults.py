@@ -255,7 +255,7 @@ def full_disk(place: str, sizes: list[int], inodes: bool) -> tuple[list[str], di
     trees = old_and_new(60, 3000)
     for size in sizes:
         options = f"size=4m,nr_inodes={size}" if inodes else f"size={size}k"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True, timeout=20)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True, timeout=300)
         try:
             output = directory / "rendered"
             first = _status(trees[0], output)
@@ -271,7 +271,7 @@ def full_disk(place: str, sizes: list[int], inodes: bool) -> tuple[list[str], di
             else:
                 counts[str(first)] += 1
         finally:
-            subprocess.run(["umount", place], check=True, timeout=20)
+            subprocess.run(["umount", place], check=True, timeout=300)
     return faults, counts
 
 
@@ -290,14 +290,14 @@ def mounts(place: str) -> list[str]:
 
     def mount(target: Path, *options: str) -> None:
         target.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["mount", *(options or ("-t", "tmpfs", "tmpfs")), str(target)], check=True, timeout=20)
+        subprocess.run(["mount", *(options or ("-t", "tmpfs", "tmpfs")), str(target)], check=True, timeout=300)
 
     as_output = base / "as-output"
     mount(as_output)
     beside = base / "read-only"  # whoever writes to the output may not be able to write beside it
     mount(beside)
     mount(beside / "output")
-    subprocess.run(["mount", "-o", "remount,ro", str(beside)], check=True, timeout=20)
+    subprocess.run(["mount", "-o", "remount,ro", str(beside)], check=True, timeout=300)
     inside = base / "inside"
     mount(inside / "mine")
     for directory in (as_output, inside, beside / "output"):

@@ -157,7 +157,7 @@ def report(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> Slu
     directory = tmp_path_factory.mktemp("registration")
     rows = {**RIGHT, **WRONG}
     _write(directory, rows)
-    return read_config(slurm, directory, simulated=_nodes(rows), timeout=100)
+    return read_config(slurm, directory, simulated=_nodes(rows), timeout=300)
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -199,7 +199,7 @@ def dynamic(slurm: SlurmInstall, tmp_path_factory: pytest.TempPathFactory) -> Sl
     _write(directory, rows)
     with (directory / "slurm.conf").open("a", encoding="utf-8") as file:
         file.write("MaxNodeCount=100\nTreeWidth=65533\n")
-    return read_config(slurm, directory, simulated=_nodes(rows), timeout=100)
+    return read_config(slurm, directory, simulated=_nodes(rows), timeout=300)
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def _copied(install: SlurmInstall) -> Iterator[SlurmInstall]:
     """The same Slurm in a root of hard links, whose files a test may replace."""
     copy = install.path.with_name(f".{uuid4().hex}")
     try:
-        subprocess.run(["cp", "-al", install.path, copy], check=True, timeout=60)
+        subprocess.run(["cp", "-al", install.path, copy], check=True, timeout=300)
         yield replace(install, path=copy)
     finally:
         shutil.rmtree(copy, ignore_errors=True)

@@ -79,7 +79,7 @@ def test_an_image_that_is_absent_can_be_pulled(parsers: Path, tmp_path: Path, mo
 
 @pytest.mark.real
 def test_a_root_says_its_own_version(slurm: SlurmInstall) -> None:
-    result = sandbox.run(sandbox.Sandbox(slurm.path), ["slurmctld", "-V"], timeout=20)
+    result = sandbox.run(sandbox.Sandbox(slurm.path), ["slurmctld", "-V"], timeout=300)
     assert result.stdout.split()[-1] == slurm.version
     assert slurm.version.startswith(f"{slurm.release}.")
 

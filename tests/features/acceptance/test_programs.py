@@ -60,7 +60,7 @@ def run(program: str, directory: Path, task: int = 0) -> subprocess.CompletedPro
     }
     command = ["bash", str(PROGRAMS / f"{program}.sh")]
     return subprocess.run(
-        command, env=variables, cwd=directory, capture_output=True, text=True, timeout=30, check=False
+        command, env=variables, cwd=directory, capture_output=True, text=True, timeout=300, check=False
     )
 
 

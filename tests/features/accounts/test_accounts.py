@@ -87,7 +87,7 @@ def run(install: SlurmInstall, directory: Path, script: str, **slurm: Any) -> di
         hostname="head",
         addresses=("10.0.0.1",),
     )
-    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=110, notes={"script": DAEMONS + script})
+    done = sandbox.run(box, ["/bin/bash", "/run/clustergen/script"], timeout=300, notes={"script": DAEMONS + script})
     assert done.code == 0, done.stderr
     values = {}
     for part in done.stdout.split("== ")[1:]:

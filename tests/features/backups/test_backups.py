@@ -206,7 +206,7 @@ def test_a_state_comes_back_as_it_was_but_only_into_an_empty_directory(maker: st
     (tmp_path / "bin/tar").unlink()
     assert run("state", text, tmp_path, "--restore", str(file)).returncode == 0
     same = subprocess.run(
-        ["diff", "-r", tmp_path / "before", tmp_path / "state"], capture_output=True, check=False, timeout=20
+        ["diff", "-r", tmp_path / "before", tmp_path / "state"], capture_output=True, check=False, timeout=300
     )
     assert same.returncode == 0, same.stdout
     assert (tmp_path / "state/hash.0/job.10").stat().st_mode & 0o777 == 0o700
@@ -245,7 +245,7 @@ rm /run/clustergen/slurmctld.log
 controller
 squeue --noheader --format='%i %r'; scontrol write batch_script 1 - | tail -n 1
 """
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=100)
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=300)
     assert done.code == 0, done
     assert done.stdout.replace("\r", "").split("\n")[-4:-1] == ["2", "1 JobHeldUser", "echo kept"], done.stdout
 

@@ -122,7 +122,7 @@ def test_names_that_yaml_would_read_as_numbers_stay_names(tmp_path: Path) -> Non
     data["nodes"][1] = {**COMPUTE, "name": "0x[1-2]"}
     write(tree_of(data, tmp_path), tmp_path / "rendered")
     script = tmp_path / "rendered/cloud-init/seed.py"
-    subprocess.run([sys.executable, script, "0x1"], cwd=tmp_path, timeout=60, check=True)
+    subprocess.run([sys.executable, script, "0x1"], cwd=tmp_path, timeout=300, check=True)
     meta_data = yaml.safe_load((tmp_path / "seeds/0x1/meta-data").read_text())
     assert meta_data == {"instance-id": "small-0x1", "local-hostname": "0x1"}
 

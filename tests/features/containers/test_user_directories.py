@@ -53,7 +53,7 @@ def run(tree: Tree, directory: Path, scene: str, host: str = "c1", program: str 
     root = root_with(program)
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     box = sandbox.Sandbox(root, files=((lay_out(tree, host, directory / "node"), "/"),), hostname=host)
-    return sandbox.run(box, ["/bin/bash", "-c", SCENE + scene], timeout=60)
+    return sandbox.run(box, ["/bin/bash", "-c", SCENE + scene], timeout=300)
 
 
 @pytest.mark.real

@@ -73,7 +73,7 @@ sed 's/^PATIENCE = 60/PATIENCE = 4/' {SCRIPT} >/run/metrics
 python3 /run/metrics && cat {OUT} && promtool check metrics <{OUT} >&2 || [ $? = 3 ]
 """
     box = sandbox.Sandbox(root, files=((place, "/"),), is_one_user=True)
-    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=60, notes=notes)
+    done = sandbox.run(box, ["/bin/bash", "-c", script], timeout=300, notes=notes)
     assert done.code == 0, done
     flash = '{device="/dev/nvme0",type="nvme",model="FLASH 1T9",serial="N1"}'
     spinning = '{device="/dev/sda",type="sat",model="SPIN 20T",serial="A1"}'

@@ -72,7 +72,7 @@ def test_a_user_loads_modules(tree: Tree, tmp_path: Path) -> None:
     stand_in.write_text("#!/bin/sh\necho stand-in\n", encoding="utf-8")
     stand_in.chmod(0o755)
     node = sandbox.Sandbox(root=root, files=((tmp_path, "/"),))
-    done = sandbox.run(node, ["/bin/bash", "-c", LOAD], timeout=60)
+    done = sandbox.run(node, ["/bin/bash", "-c", LOAD], timeout=300)
     assert done.stdout.splitlines()[:4] == [
         "/usr/local/cuda-12.8 /home/software/tiny/1.0 /home/software/tiny/1.0/bin",
         "stand-in",

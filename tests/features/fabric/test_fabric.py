@@ -54,7 +54,7 @@ def in_sandbox(
         hostname=host,
     )
     head = "mount -t sysfs sysfs /sys; export CLUSTERGEN_WAIT=1\n"
-    done = sandbox.run(box, ["/bin/bash", "-c", head + script], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", head + script], timeout=300)
     assert done.code is not None, done.stdout + done.stderr
     return done
 
@@ -378,7 +378,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path, kind: str) -> None:
     )
     assert len(scripts) >= (3 if kind == "roce" else 2)
     box = sandbox.Sandbox(root("shellcheck"), files=((directory / "usr", "/usr"),))
-    done = sandbox.run(box, ["shellcheck", "-s", "bash", *(f"/{script}" for script in scripts)], timeout=30)
+    done = sandbox.run(box, ["shellcheck", "-s", "bash", *(f"/{script}" for script in scripts)], timeout=300)
     assert done.code == 0, done.stdout
 
 
@@ -387,11 +387,11 @@ def test_systemd_and_udev_accept_it(tmp_path: Path) -> None:
     directory = lay_out(fabric_tree(tmp_path, TWO_RAILS, type="roce", cidr="10.1.0.0/16"), "c1", tmp_path / "node")
     box = sandbox.Sandbox(root("udevadm"), files=((directory / "etc", "/etc"), (directory / "usr", "/usr")))
     units = [f"/etc/systemd/system/clustergen-{name}.service" for name in ("fabric-interfaces", "roce-qos")]
-    done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=30)
+    done = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=300)
     assert done.code == 0, done.stderr
     assert "clustergen" not in done.stderr, done.stderr
     rules = "/etc/udev/rules.d/60-rdma-persistent-naming.rules"
-    verified = sandbox.run(box, ["udevadm", "verify", "--no-style", rules], timeout=20)
+    verified = sandbox.run(box, ["udevadm", "verify", "--no-style", rules], timeout=300)
     assert verified.code == 0, verified.stdout + verified.stderr
 
 

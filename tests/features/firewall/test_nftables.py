@@ -150,7 +150,7 @@ kill %1
 """
     box = sandbox.Sandbox(root, files=((node / "etc", "/etc"),), hostname=host)
     words = (address, " ".join(sources), " ".join(map(str, ports)), "1" if site else "0")
-    done = sandbox.run(box, ["/bin/bash", "-c", script, "bash", *words], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", script, "bash", *words], timeout=300)
     assert "No such" not in done.stderr, done.stderr
     return set(done.stdout.splitlines())
 

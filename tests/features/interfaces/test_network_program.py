@@ -40,7 +40,7 @@ def on_node(directory: Path, script: str, program: str = "ifup", **management: A
         hosts=(node / "etc/hosts").read_text(),
         hostname="c1",
     )
-    done = sandbox.run(box, ["/bin/bash", "-c", f"{BEGIN}{script}"], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", f"{BEGIN}{script}"], timeout=300)
     assert done.code == 0, done.stdout + done.stderr
     return done.stdout.splitlines()
 

@@ -39,5 +39,5 @@ def test_without_a_job_only_administrators_come_in_even_where_sssd_lets_local_us
     tree = cluster(tmp_path, os=os, host={"admin_group": "admins"})
     node = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),), hostname="c1")
     notes = {"sssd": SSSD, "others": OTHERS, "scene": SCENE}
-    outcome = sandbox.run(node, ["/bin/bash", "/run/clustergen/scene"], timeout=60, notes=notes)
+    outcome = sandbox.run(node, ["/bin/bash", "/run/clustergen/scene"], timeout=300, notes=notes)
     assert outcome.stdout.split("\n")[:-1] == ["olga comes in", "root comes in"], outcome

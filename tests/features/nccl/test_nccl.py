@@ -280,7 +280,7 @@ def test_ucx_takes_its_settings(tmp_path: Path) -> None:
 
     def effective(name: str, **sections: Any) -> dict[str, str]:
         directory = lay_out(tree(tmp_path, **sections), "c1", tmp_path / name)
-        done = sandbox.run(sandbox.Sandbox(root, files=((directory / "etc", "/etc"),)), ["ucx_info", "-c"], timeout=30)
+        done = sandbox.run(sandbox.Sandbox(root, files=((directory / "etc", "/etc"),)), ["ucx_info", "-c"], timeout=300)
         assert done.code == 0, done.stderr
         assert "UCX  WARN" not in done.stdout + done.stderr, done.stdout
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("UCX_"))
@@ -366,7 +366,7 @@ def test_access_control_is_turned_off_or_reported(tmp_path: Path, stubborn: bool
         /usr/local/sbin/clustergen-acs-off; echo "status $? acs $(cat /tmp/acs)"
     """
     done = sandbox.run(
-        sandbox.Sandbox(root, files=((directory / "usr", "/usr"),)), ["/bin/bash", "-c", run], timeout=30
+        sandbox.Sandbox(root, files=((directory / "usr", "/usr"),)), ["/bin/bash", "-c", run], timeout=300
     )
     if stubborn:
         assert "status 1 acs 001d" in done.stdout, done.stdout + done.stderr
@@ -382,10 +382,10 @@ def test_its_script_and_unit_are_sound(tmp_path: Path) -> None:
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     directory = lay_out(tree(tmp_path, gpu={"acs": "off"}), "c1", tmp_path / "node")
     box = sandbox.Sandbox(root, files=((directory / "usr", "/usr"), (directory / "etc", "/etc")))
-    checked = sandbox.run(box, ["shellcheck", "/usr/local/sbin/clustergen-acs-off"], timeout=20)
+    checked = sandbox.run(box, ["shellcheck", "/usr/local/sbin/clustergen-acs-off"], timeout=300)
     assert checked.code == 0, checked.stdout
     unit = "/etc/systemd/system/clustergen-acs-off.service"
-    verified = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", unit], timeout=20)
+    verified = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", unit], timeout=300)
     assert verified.code == 0, verified.stderr
     assert "clustergen-acs" not in verified.stderr, verified.stderr
 

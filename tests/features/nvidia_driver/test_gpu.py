@@ -51,7 +51,7 @@ def test_modprobe_reads_the_options(tmp_path: Path) -> None:
     options = {"NVreg_RegistryDwords": "RMUseSwI2c=0x01;RMI2cSpeed=100"}
     tree = with_gpus(tmp_path, gpu={"profiling": "everybody", "modprobe": options})
     box = sandbox.Sandbox(root, files=((lay_out(tree, "c1", tmp_path / "node"), "/"),))
-    result = sandbox.run(box, ["modprobe", "--showconfig"], timeout=30)
+    result = sandbox.run(box, ["modprobe", "--showconfig"], timeout=300)
     assert {
         "options nvidia NVreg_RestrictProfilingToAdminUsers=0",
         "options nvidia NVreg_RegistryDwords=RMUseSwI2c=0x01;RMI2cSpeed=100",
@@ -316,7 +316,7 @@ def test_systemd_accepts_the_units_and_their_order(tmp_path: Path, kind: dict[st
             place.chmod(file.mode)
     units = ["clustergen-gpu-settings.service", "slurmd.service", *(f"{name}.service" for name in PACKAGES)]
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
-    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=300)
     lines = [line for line in result.stderr.splitlines() if not line.startswith("/usr/lib/systemd/system/systemd-")]
     assert (result.code, lines) == (0, [])
 

@@ -63,7 +63,7 @@ class Site(NamedTuple):
     def offer(self, raw: bytes) -> str:
         """The branch at a commit with these bytes."""
         command = ["git", "-C", str(self.directory / "repository"), "hash-object", "-t", "commit", "-w", "--literally"]
-        done = subprocess.run([*command, "--stdin"], input=raw, capture_output=True, timeout=30, check=True)
+        done = subprocess.run([*command, "--stdin"], input=raw, capture_output=True, timeout=300, check=True)
         name = done.stdout.decode().strip()
         self.git("reset", "-q", "--hard")
         (self.directory / "repository/.git/refs/heads/main").write_text(f"{name}\n", encoding="utf-8")
@@ -71,7 +71,7 @@ class Site(NamedTuple):
 
     def raw(self, commit: str) -> bytes:
         command = ["git", "-C", str(self.directory / "repository"), "cat-file", "commit", commit]
-        return subprocess.run(command, capture_output=True, timeout=30, check=True).stdout
+        return subprocess.run(command, capture_output=True, timeout=300, check=True).stdout
 
     def add(self, size: int) -> None:
         """A new file of random bytes, which no pack makes smaller, for the next commit."""
@@ -106,7 +106,7 @@ def git(directory: Path, *words: str, age: int = 0) -> str:
     environment = {**os.environ, "GIT_COMMITTER_DATE": f"@{int(time.time()) - age} +0000"}
     command = ["git", "-C", str(directory), *words]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=30, check=True, env=environment
+        command, capture_output=True, text=True, timeout=300, check=True, env=environment
     ).stdout.strip()
 
 
@@ -119,7 +119,7 @@ def fetch_from(directory: Path, url: str) -> None:
 
 def site(directory: Path, *, signed: bool) -> Site:
     keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", COMMENT, "-f", str(directory / "key")]
-    subprocess.run(keygen, check=True, timeout=30, stdin=subprocess.DEVNULL)
+    subprocess.run(keygen, check=True, timeout=300, stdin=subprocess.DEVNULL)
     repository = directory / "repository"
     repository.mkdir()
     git(repository, "init", "-q", "-b", "main")
@@ -150,7 +150,7 @@ def problem_of(directory: Path, **fields: object) -> str:
 def test_a_signer_is_a_key_that_ssh_keygen_reads(kind: str, tmp_path: Path) -> None:
     name, *size = KEYS[kind]
     keygen = ["ssh-keygen", "-q", "-t", name, *size, "-N", "", "-C", COMMENT, "-f", str(tmp_path / "key")]
-    subprocess.run(keygen, check=True, timeout=60, stdin=subprocess.DEVNULL)
+    subprocess.run(keygen, check=True, timeout=300, stdin=subprocess.DEVNULL)
     line = (tmp_path / "key.pub").read_text(encoding="utf-8").strip()
     assert line.startswith(f"{kind} ")
     assert line.endswith(COMMENT)
@@ -446,11 +446,11 @@ def test_the_guides_commands_sign_what_nodes_accept(tmp_path: Path) -> None:
     one.git("config", "user.name", "a")
     one.git("config", "user.email", "a@example.org")
     script = setup.replace("~/.ssh/release", str(tmp_path / "key"))
-    subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path / "repository", check=True, timeout=30)
+    subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path / "repository", check=True, timeout=300)
     git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "more memory for jobs")
     (check,) = re.findall(r"^```sh check\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     check = check.replace(f"rendered/overlays/pull_node{SIGNERS}", str(tmp_path / "etc/clustergen/pull-signers"))
-    subprocess.run(["bash", "-e", "-c", check], cwd=tmp_path / "repository", check=True, timeout=30)
+    subprocess.run(["bash", "-e", "-c", check], cwd=tmp_path / "repository", check=True, timeout=300)
     assert one.applies()
     git(tmp_path / "repository", "checkout", "-q", "-b", "testing")
     git(tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "an idea")
@@ -497,7 +497,7 @@ def test_a_failed_run_leaves_the_mark_of_the_last_good_one(tmp_path: Path) -> No
         ["bash", "-c", lock, "-", "bash", str(tmp_path / "script")],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=300,
         check=False,
     )
     assert held.returncode == 1
@@ -526,7 +526,7 @@ def test_only_nodes_without_dependants_pull(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["main", "release/24.11", "a..b", "main.lock", "a./b", "a/b.lock/c", "x.", "a//b"])
 def test_a_branch_is_one_that_git_accepts(branch: str, tmp_path: Path) -> None:
-    result = subprocess.run(["git", "check-ref-format", "--branch", branch], check=False, timeout=30)
+    result = subprocess.run(["git", "check-ref-format", "--branch", branch], check=False, timeout=300)
     assert (problem_of(tmp_path, branch=branch) == "") == (result.returncode == 0)
 
 

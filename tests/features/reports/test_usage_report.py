@@ -63,7 +63,7 @@ def run(directory: Path, jobs: str, sreport: str = SREPORT, *arguments: str) -> 
     out.mkdir(exist_ok=True)
     words = [sys.executable, str(script), "--from", "2026-01-01", "--to", "2026-01-02", "--directory", str(out)]
     env = {"PATH": f"{programs}:{os.environ['PATH']}", "TZ": "UTC", "LANG": "C"}
-    return subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([*words, *arguments], env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 def report(directory: Path, jobs: str) -> dict[str, str]:
@@ -167,7 +167,7 @@ def test_metrics_are_what_prometheus_reads(tmp_path: Path) -> None:
     root = root_with("promtool")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     words = ["/bin/sh", "-c", "promtool check metrics </run/clustergen/metrics || [ $? = 3 ]"]
-    done = sandbox.run(sandbox.Sandbox(root, is_one_user=True), words, timeout=60, notes={"metrics": text})
+    done = sandbox.run(sandbox.Sandbox(root, is_one_user=True), words, timeout=300, notes={"metrics": text})
     assert done.code == 0, done
 
 
@@ -199,7 +199,7 @@ def answer(release: str, directory: Path, script: str) -> str:
         hostname="head",
         addresses=("10.0.0.1",),
     )
-    done = sandbox.run(box, ["/bin/bash", "-c", f"{DAEMONS}\ncontroller\n{script}"], timeout=110)
+    done = sandbox.run(box, ["/bin/bash", "-c", f"{DAEMONS}\ncontroller\n{script}"], timeout=300)
     assert done.code == 0, done
     return done.stdout.replace("\r", "")
 

@@ -28,7 +28,7 @@ PATHS = st.lists(st.text("abzAZ019-_.:@+,%", min_size=1, max_size=8), min_size=1
 def test_unit_names_are_systemds(paths: list[str]) -> None:
     root = root_with("systemd-escape")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
-    result = sandbox.run(sandbox.Sandbox(root), ["systemd-escape", "-p", "--suffix=mount", "--", *paths], timeout=20)
+    result = sandbox.run(sandbox.Sandbox(root), ["systemd-escape", "-p", "--suffix=mount", "--", *paths], timeout=300)
     assert result.code == 0, result.stderr
     assert result.stdout.split() == [str(mount_unit(path)) for path in paths]
 
@@ -121,7 +121,7 @@ def verify_units(directory: Path, root_directory: Path) -> str:
     units = sorted(f"{UNITS}/{name.replace('@.', '@home.mount.')}" for name in names)
     assert units
     box = sandbox.Sandbox(root, files=((stands, "/"), (directory, "/")))
-    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=60)
+    result = sandbox.run(box, ["systemd-analyze", "verify", "--man=no", *units], timeout=300)
     lines = [
         line for line in result.stderr.splitlines() if not line.startswith("/usr/lib/systemd/")
     ]  # of systemd's own

@@ -100,7 +100,7 @@ def run(tree: Tree, directory: Path, script: str) -> sandbox.Outcome:
     root = root_with("udevadm")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     box = sandbox.Sandbox(root, files=((node / "usr", "/usr"), (node / "etc/clustergen", "/etc/clustergen")))
-    return sandbox.run(box, ["/bin/bash", "-c", NODE + "export CLUSTERGEN_WAIT=0\n" + script], timeout=60)
+    return sandbox.run(box, ["/bin/bash", "-c", NODE + "export CLUSTERGEN_WAIT=0\n" + script], timeout=300)
 
 
 @pytest.mark.real
@@ -164,7 +164,7 @@ def test_kernel_options_go_where_the_boot_loader_reads_them(tmp_path: Path) -> N
         ["sh", "-c", f'GRUB_CMDLINE_LINUX=quiet\n{text}\nprintf %s "$GRUB_CMDLINE_LINUX"'],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert shown.stdout == "quiet iommu=pt hugepagesz=1G hugepages=2 nmi_watchdog=0"
@@ -218,7 +218,7 @@ def test_grubby_gives_back_what_it_got(tmp_path: Path) -> None:
         echo iommu=pt >/etc/clustergen/kernel-options; touch /tmp/cut; bash /trial/boot.sh || echo cut
         rm /tmp/cut; bash /trial/boot.sh; rm /etc/clustergen/kernel-options; bash /trial/boot.sh; bash /trial/boot.sh
     """
-    done = sandbox.run(box, ["/bin/bash", "-c", steps], timeout=30)
+    done = sandbox.run(box, ["/bin/bash", "-c", steps], timeout=300)
     change = "--update-kernel=ALL"
     assert done.stdout.splitlines() == [
         f"{change} --args=iommu=pt quiet",

@@ -73,7 +73,7 @@ class Apt:
         source = self.root / f"source-{name}-{version}"
         (source / "DEBIAN").mkdir(parents=True)
         (source / "DEBIAN/control").write_text(CONTROL.format(name, version), encoding="utf-8")
-        subprocess.run(["dpkg-deb", "-b", str(source), str(place)], check=True, capture_output=True, timeout=60)
+        subprocess.run(["dpkg-deb", "-b", str(source), str(place)], check=True, capture_output=True, timeout=300)
         content = place.read_bytes()
         more = f"Filename: ./{place.name}\nSize: {len(content)}\nSHA256: {hashlib.sha256(content).hexdigest()}\n"
         return CONTROL.format(name, version) + more

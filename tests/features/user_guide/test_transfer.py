@@ -89,7 +89,7 @@ def test_data_arrive_whole_or_the_job_fails(name: str, tmp_path: Path) -> None:
     (tmp_path / "job/transfer.sh").write_text(script.replace(LIBRARY, "/job/library.sh"))
     box = sandbox.Sandbox(root, files=((tmp_path / "job", "/job"),), is_one_user=True)
     commands, expected = CASES[name]
-    done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1\n{PRELUDE}{commands}"], timeout=60)
+    done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1\n{PRELUDE}{commands}"], timeout=300)
     for text in expected:
         assert text in f"\n{done.stdout}", done
 

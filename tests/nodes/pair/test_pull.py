@@ -61,7 +61,7 @@ def commit(alone: Lab, directory: Path) -> None:
     text = yaml.safe_dump({name: value for name, value in lab.items() if not name.startswith("ansible_")})
     (directory / "rendered/inventory/group_vars/pull_node.yml").write_text(text, encoding="utf-8")
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "next"], ["update-server-info"]):
-        subprocess.run([*git, *words], check=True, timeout=60)
+        subprocess.run([*git, *words], check=True, timeout=300)
     alone.engine("cp", f"{directory}/.git/.", "{head}:/srv/git/cluster.git")
 
 
@@ -97,6 +97,6 @@ def test_a_node_configures_itself_from_git(alone: Lab, tmp_path: Path) -> None:
     assert "Result=success" in alone.out("n1", PULL, timeout=120)
     assert alone.out("n1", limits)
     head = subprocess.run(
-        ["git", "-C", str(directory), "rev-parse", "HEAD"], capture_output=True, timeout=60, check=True
+        ["git", "-C", str(directory), "rev-parse", "HEAD"], capture_output=True, timeout=300, check=True
     )
     assert alone.out("n1", "cat /var/lib/clustergen-pull/commit") == head.stdout.decode().strip()

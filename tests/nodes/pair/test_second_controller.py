@@ -58,7 +58,7 @@ def test_another_select_type_is_refused_while_jobs_are_there(pair: Lab, tmp_path
     pair.edit(lambda document: document["slurm"].update(LINEAR))
     shutil.copy(pair.work.manifest, new)
     command = [sys.executable, "-m", "clustergen", "diff", str(old), str(new), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     (plan,) = json.loads(done.stdout)["clusters"]
     assert plan["worst"] == "refuse"
     plays = {step["text"]: step["play"] for step in plan["steps"]}

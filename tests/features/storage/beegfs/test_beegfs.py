@@ -94,7 +94,7 @@ def test_the_module_is_built_against_the_headers_of_the_installed_ofed(tmp_path:
         headers.mkdir(parents=True)
     (tmp_path / "Makefile").write_text(BUILD.format(conf=conf), encoding="utf-8")
     done = subprocess.run(
-        ["make", "--no-print-directory", "-C", str(tmp_path)], capture_output=True, text=True, timeout=30, check=False
+        ["make", "--no-print-directory", "-C", str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.stdout.splitlines()[-1] == (f"[{headers}]" if installed else "[]"), done.stderr
 

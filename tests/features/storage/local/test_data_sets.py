@@ -130,7 +130,7 @@ def test_two_jobs_at_once_copy_once(tmp_path: Path) -> None:
     (tmp_path / "bin/cp").chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     jobs = [node.copy(source, job, PATH=path) for job in ("7", "8")]
-    answers = [job.communicate(timeout=60) for job in jobs]
+    answers = [job.communicate(timeout=300) for job in jobs]
     places = {out.strip() for out, _ in answers}
     assert len(places) == 1, answers
     copy = Path(places.pop())
@@ -140,7 +140,7 @@ def test_two_jobs_at_once_copy_once(tmp_path: Path) -> None:
     assert subprocess.run(["diff", "-r", "--no-dereference", source, copy], check=False).returncode == 0
     os.utime(source, (0, 0))  # another release
     (source / "new").write_text("new")
-    assert (Path(node.copy(source, "9", PATH=path).communicate(timeout=60)[0].strip()) / "new").read_text() == "new"
+    assert (Path(node.copy(source, "9", PATH=path).communicate(timeout=300)[0].strip()) / "new").read_text() == "new"
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_a_job_without_a_copy_reads_from_the_source(job: str, size: int, words: 
     if size < 0:
         node.mine.rmdir()
         node.mine.symlink_to(tmp_path)
-    out, err = node.copy(source, job).communicate(timeout=60)
+    out, err = node.copy(source, job).communicate(timeout=300)
     assert out.strip() == str(source)
     assert words in err
     assert not [path for path in node.cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
@@ -168,11 +168,11 @@ def test_links_that_a_copy_would_break_are_not_copied(tmp_path: Path) -> None:
     (source / "sub").mkdir(parents=True)
     for name, target in {"top": "..", "sub/whole": "..", "absolute": "/etc/hosts"}.items():
         (source / name).symlink_to(target)
-    out, err = node.copy(source).communicate(timeout=60)
+    out, err = node.copy(source).communicate(timeout=300)
     assert out.strip() == str(source)
     assert f"{source}/top leads out of {source}" in err
     (source / "top").unlink()
-    assert node.copy(source).communicate(timeout=60)[0].startswith(str(node.mine))
+    assert node.copy(source).communicate(timeout=300)[0].startswith(str(node.mine))
 
 
 @pytest.mark.slow

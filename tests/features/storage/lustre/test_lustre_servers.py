@@ -104,11 +104,11 @@ def test_an_empty_device_becomes_a_target_once(tmp_path: Path) -> None:
 
 
 def foreign(directory: Path) -> None:
-    subprocess.run(["mkfs.ext4", "-q", "-L", "home", image(directory, "ost0")], check=True, timeout=20)
+    subprocess.run(["mkfs.ext4", "-q", "-L", "home", image(directory, "ost0")], check=True, timeout=300)
 
 
 def other_target(directory: Path) -> None:
-    subprocess.run(["mkfs.ext4", "-q", "-L", "train-OST0001", image(directory, "ost0")], check=True, timeout=20)
+    subprocess.run(["mkfs.ext4", "-q", "-L", "train-OST0001", image(directory, "ost0")], check=True, timeout=300)
 
 
 def partitioned(directory: Path) -> None:

@@ -65,7 +65,7 @@ def test_exportfs_reads_the_export_as_meant(tmp_path: Path) -> None:
     export = {"networks": ["10.0.0.0/24", "fd00::/64"], "zfs": ZFS}
     tree = served(tmp_path, home={**NFS, "server": "head", "export": export})
     script = "mkdir -p /export/home /var/lib/nfs && exportfs -ra && cat /var/lib/nfs/etab"
-    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=300)
     assert result.code == 0, result
     assert "error" not in result.stderr.lower()
     lines = {line.partition("(")[0].split()[1]: line for line in result.stdout.splitlines()}
@@ -79,7 +79,7 @@ def test_exportfs_reads_the_export_as_meant(tmp_path: Path) -> None:
 def test_exportfs_would_see_a_wrong_option(tmp_path: Path) -> None:
     tree = served(tmp_path, home={**NFS, "server": "head", "export": {"options": ["rw", "no_such_option"]}})
     script = "mkdir -p /export/home /var/lib/nfs && exportfs -ra"
-    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=300)
     assert result.code != 0
     assert 'unknown keyword "no_such_option"' in result.stderr
 
@@ -92,7 +92,7 @@ def test_nfs_conf_is_read_from_the_drop_in(tmp_path: Path) -> None:
     assert ",port=2050," in text_of(tree, "c1", f"{UNITS}/data.mount")
     keys = ("threads", "vers3", "port", "rdma", "rdma-port")
     script = "; ".join(f"nfsconf --get nfsd {key}" for key in keys) + "; nfsidmap -d"
-    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=30)
+    result = sandbox.run(nfs_box(tree, tmp_path), ["/bin/bash", "-c", script], timeout=300)
     assert result.stdout.split() == ["200", "n", "2050", "y", "20049", "cluster.local"], result
 
 
@@ -327,5 +327,5 @@ def test_pools_are_verified(zfs: dict[str, str], timers: list[str], tmp_path: Pa
 @pytest.mark.real
 def test_modprobe_reads_the_limit_of_the_cache(tmp_path: Path) -> None:
     tree = served(tmp_path, home={**NFS, "server": "head", "export": {"zfs": {**ZFS, "arc_max": "16GiB"}}})
-    result = sandbox.run(nfs_box(tree, tmp_path), ["modprobe", "--showconfig"], timeout=30)
+    result = sandbox.run(nfs_box(tree, tmp_path), ["modprobe", "--showconfig"], timeout=300)
     assert "options zfs zfs_arc_max=17179869184" in result.stdout.splitlines()

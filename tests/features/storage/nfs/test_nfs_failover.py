@@ -177,7 +177,7 @@ def ask(directory: Path, script: str, live: str = EMPTY.format("")) -> tuple[int
     root = root_with("cibadmin")
     assert root is not None, "clustergen setup parsers makes the root that this test asks"
     box = sandbox.Sandbox(root, files=((lay_out(tree_of(data(), directory), "nfs1", directory / "node"), "/"),))
-    done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1; {STANDINS}{script}"], timeout=60, notes={"live": live})
+    done = sandbox.run(box, ["/bin/bash", "-c", f"exec 2>&1; {STANDINS}{script}"], timeout=300, notes={"live": live})
     return done.code, done.stdout
 
 

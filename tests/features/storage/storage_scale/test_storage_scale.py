@@ -38,7 +38,7 @@ def program(directory: Path, name: str, body: str) -> None:
 
 def started(words: list[str], programs: Path) -> subprocess.CompletedProcess[str]:
     path = f"{programs}:{os.environ['PATH']}"
-    return subprocess.run(words, env={"PATH": path}, capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run(words, env={"PATH": path}, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_slurmd_waits_for_the_daemon_to_mount_it(tmp_path: Path) -> None:
