@@ -33,7 +33,7 @@ def storage_unreachable(cluster: Cluster) -> Iterator[Finding]:
             ("storage", name),
             f"{compress(hosts)} {'has' if len(hosts) == 1 else 'have'} no address in {place}, where '{name}' is served"
             f" by {server}",
-            ", or ".join(ways),
+            f"{', '.join(ways[:-1])}, or {ways[-1]}",
             key=True,
         )
 
