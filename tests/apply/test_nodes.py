@@ -93,7 +93,7 @@ def test_where_no_node_can_be_reached_nothing_was_compared(cluster: Cluster, ver
         "Plan: nothing was compared, because none of 4 nodes could be reached.",
         "  good[1-2],head,n1: unreachable: ssh: connect to port 9: Connection refused",
         "   hint: check the addresses in the manifest, log in to one node with ssh, then run it again",
-    ]
+    ], done.stdout
 
 
 @pytest.mark.parametrize(
