@@ -50,11 +50,10 @@ class GpuResolver:
         self.wants_numa |= cpu.numa_per_socket > 1 and any(place.numa is not None for place in places)
         sold = {base.gpu, *base.gpu_options} if base else set()
         is_sold = base is not None and (gpus.model is None or model.id in sold)
-        same = is_sold and base is not None and base.gpu_count == count
-        kind = "none"
-        if base and is_sold and gpus.nvlink is not False:
-            # A GPU that is missing takes its links along, and leaves the switches, which Fabric Manager configures.
-            kind = base.fabric if same or (base.fabric == "nvswitch" and count < base.gpu_count) else "none"
+        same = base is not None and is_sold and base.gpu_count == count
+        # A GPU that is missing takes its links along, and leaves the switches, which Fabric Manager configures.
+        has_switches = base is not None and is_sold and base.fabric == "nvswitch" and count < base.gpu_count
+        kind = base.fabric if base and gpus.nvlink is not False and (same or has_switches) else "none"
         links = gpus.links
         if links is None:
             links = tuple(map(_numbers, base.links)) if same and base and gpus.nvlink is not False else ()
